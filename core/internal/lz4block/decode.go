@@ -1,0 +1,172 @@
+package lz4block
+
+import "encoding/binary"
+
+// Len walks the block src and returns the length in bytes of its output without
+// making it. It fails, with ok false, exactly when [Decode] into limit bytes
+// does. Nothing is allocated.
+func Len(src []byte, limit int) (n int, ok bool) {
+	s, d := 0, 0
+	for s < len(src) {
+		token := src[s]
+		s++
+		lit := int(token >> 4)
+		if lit == 15 {
+			if lit, s, ok = extend(src, s, lit, limit-d); !ok {
+				return 0, false
+			}
+		}
+		if lit > len(src)-s || lit > limit-d {
+			return 0, false
+		}
+		s += lit
+		d += lit
+		if s == len(src) {
+			return d, true
+		}
+		if len(src)-s < 2 {
+			return 0, false
+		}
+		offset := int(binary.LittleEndian.Uint16(src[s:]))
+		s += 2
+		if offset == 0 || offset > d {
+			return 0, false
+		}
+		match := int(token & 15)
+		if match == 15 {
+			if match, s, ok = extend(src, s, match, limit-d); !ok {
+				return 0, false
+			}
+		}
+		match += minMatch
+		if match > limit-d {
+			return 0, false
+		}
+		d += match
+	}
+	return 0, false
+}
+
+// extend adds the length extension at src[s:] to n: bytes of 255 and one that
+// is smaller. It fails if src ends first or the sum exceeds max.
+func extend(src []byte, s, n, max int) (length, end int, ok bool) {
+	for s < len(src) {
+		c := src[s]
+		s++
+		n += int(c)
+		if n > max {
+			return 0, 0, false
+		}
+		if c != 255 {
+			return n, s, true
+		}
+	}
+	return 0, 0, false
+}
+
+// Decode decodes the block src into dst and returns the length in bytes of the
+// output. It fails, with ok false, if the block breaks a rule or does not fit
+// dst; an output shorter than dst is no fault. src and dst must not overlap.
+// Behind the output, and on a fault everywhere, dst may hold anything.
+//
+// The rules, for each sequence: a token; its literals, which must fit src and
+// dst. If src is now used up the block is complete, whatever the low half of
+// the token says. Else an offset that is neither 0 nor beyond the output so
+// far, and a match that must fit dst; it may overlap itself. Another sequence
+// must follow a match: an empty block and one that ends on a match are invalid.
+// The rules of the LZ4 text for the end of a block (the last five bytes are
+// literals, no match in the last twelve) are not enforced.
+//
+// Spec section 1, decoder rules; LZ4 Block Format Description.
+//
+// Note: pierrec/lz4 refuses a nonzero half in the last token and accepts a
+// block that ends on a match, so it cannot judge alone what is read here.
+func Decode(dst, src []byte) (n int, ok bool) {
+	s, d := 0, 0
+	for s < len(src) {
+		token := src[s]
+		s++
+		lit := int(token >> 4)
+		if lit != 15 && len(src)-s >= 18 && len(dst)-d >= 32 {
+			// The usual case: short literals far from both ends. Sixteen bytes
+			// are copied whatever the length; the surplus is overwritten. There
+			// are 18 so that the offset is there too.
+			*(*[16]byte)(dst[d:]) = *(*[16]byte)(src[s:])
+			s += lit
+			d += lit
+			offset := int(binary.LittleEndian.Uint16(src[s:]))
+			s += 2
+			match := int(token & 15)
+			if match != 15 && offset >= 8 && offset <= d && len(dst)-d >= 24 {
+				m := dst[d-offset:][:24]
+				to := dst[d:][:24]
+				// In this order, as the second and third may read what the
+				// one before wrote.
+				binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(m))
+				binary.LittleEndian.PutUint64(to[8:], binary.LittleEndian.Uint64(m[8:]))
+				binary.LittleEndian.PutUint64(to[16:], binary.LittleEndian.Uint64(m[16:]))
+				d += match + minMatch
+				continue
+			}
+			if offset == 0 || offset > d {
+				return 0, false
+			}
+			if match == 15 {
+				if match, s, ok = extend(src, s, match, len(dst)-d); !ok {
+					return 0, false
+				}
+			}
+			match += minMatch
+			if match > len(dst)-d {
+				return 0, false
+			}
+			copyMatch(dst, d, offset, match)
+			d += match
+			continue
+		}
+		if lit == 15 {
+			if lit, s, ok = extend(src, s, lit, len(dst)-d); !ok {
+				return 0, false
+			}
+		}
+		if lit > len(src)-s || lit > len(dst)-d {
+			return 0, false
+		}
+		copy(dst[d:], src[s:s+lit])
+		s += lit
+		d += lit
+		if s == len(src) {
+			return d, true
+		}
+		if len(src)-s < 2 {
+			return 0, false
+		}
+		offset := int(binary.LittleEndian.Uint16(src[s:]))
+		s += 2
+		if offset == 0 || offset > d {
+			return 0, false
+		}
+		match := int(token & 15)
+		if match == 15 {
+			if match, s, ok = extend(src, s, match, len(dst)-d); !ok {
+				return 0, false
+			}
+		}
+		match += minMatch
+		if match > len(dst)-d {
+			return 0, false
+		}
+		copyMatch(dst, d, offset, match)
+		d += match
+	}
+	return 0, false
+}
+
+// copyMatch copies n bytes within dst from d-offset to d. A match that overlaps
+// itself repeats its first offset bytes, so each round can copy twice as much.
+func copyMatch(dst []byte, d, offset, n int) {
+	from, end := d-offset, d+n
+	for d < end {
+		d += copy(dst[d:end], dst[from:d])
+	}
+}
