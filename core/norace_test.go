@@ -1,0 +1,5 @@
+//go:build !race
+
+package cachekit_test
+
+const raceEnabled = false
