@@ -1,5 +1,7 @@
 package cachekit
 
+//lint:file-ignore ST1005 the texts are the protocol's
+
 import (
 	"errors"
 	"fmt"
