@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
+	"github.com/cachekit-go/cachekit/perfgate/internal/report"
+)
+
+func checkCommand() command {
+	return command{
+		name: "check", args: "[flags] [packages]", short: "measure and judge against baselines.json",
+		long: `Check measures the benchmarks of the packages (default: the one in this folder)
+and compares instructions per operation with the budgets in baselines.json. It
+fails at +1 % or more and warns from +0.2 %. A benchmark over its limit is
+measured once more before it is called regressed.
+
+Exit status: 0 all ok, warned or improved; 1 something could not be measured;
+2 usage or nothing to measure; 3 regressed, or a budget's benchmark is gone;
+4 incomparable, or a benchmark without a budget.
+
+Example: perfgate check ./...`,
+		flags: func(o *options, fs *flag.FlagSet) {
+			selectFlags(o, fs)
+			verifyFlag(o, fs)
+			formatFlag(o, fs)
+			baselinesFlag(o, fs)
+			fs.StringVar(&o.newVerdict, "new", "fail", "benchmarks without a budget: `fail` or allow")
+			fs.StringVar(&o.stale, "stale", "ok", "budgets that are 1 % or more too high: `ok` or fail")
+		},
+		run: check,
+	}
+}
+
+func check(ctx context.Context, o *options, std streams) (int, error) {
+	start := time.Now()
+	return withSession(ctx, o, std, func(s *measure.Session, p *progress) (int, error) {
+		file, path, found, err := readBudgets(s, o)
+		if err != nil {
+			return 0, err
+		}
+		budgets := file.Budgets(s.Target, s.Toolchain)
+		samples, err := s.Run(ctx, budgets, o.verify)
+		if err != nil {
+			return 0, err
+		}
+		judgement := gate.Check(samples, budgets, s.Scope())
+		if red := regressed(judgement.Rows); len(red) > 0 && !o.verify {
+			// A red row must repeat before anyone is told.
+			again, err := s.Again(ctx, red)
+			if err != nil {
+				return 0, err
+			}
+			judgement = gate.Check(replaced(samples, again), budgets, s.Scope())
+		}
+		p.clear()
+		options := gate.Options{NewAllowed: o.newVerdict == "allow", StaleFails: o.stale == "fail"}
+		code := gate.Exit(judgement.Rows, options)
+		d := report.Judged(s.Target, s.Toolchain, judgement, runInfo(s, o, start))
+		if err := writeDocument(d, o, std, report.Summary(judgement.Rows, code)); err != nil {
+			return 0, err
+		}
+		checkHints(judgement.Rows, o, std, path, found)
+		return code, nil
+	})
+}
+
+// regressed returns the samples of the rows that would fail the gate.
+func regressed(rows []gate.Row) []gate.Sample {
+	var red []gate.Sample
+	for _, r := range rows {
+		if r.Verdict == gate.Regressed {
+			red = append(red, *r.Sample)
+		}
+	}
+	return red
+}
+
+// replaced returns samples with those of again in place of their namesakes.
+func replaced(samples, again []gate.Sample) []gate.Sample {
+	out := slices.Clone(samples)
+	for _, a := range again {
+		for i := range out {
+			if out[i].Key == a.Key {
+				out[i] = a
+			}
+		}
+	}
+	return out
+}
+
+// checkHints prints the next command for each thing that is not as it should be.
+func checkHints(rows []gate.Row, o *options, std streams, path string, found bool) {
+	has := make(map[gate.Verdict][]gate.Row)
+	for _, r := range rows {
+		has[r.Verdict] = append(has[r.Verdict], r)
+	}
+	where := strings.Join(o.request.Patterns, " ")
+	if where == "" {
+		where = "."
+	}
+	if o.baselines != "" {
+		where = "-baselines " + o.baselines + " " + where
+	}
+	switch {
+	case !found:
+		fmt.Fprintf(std.err, "perfgate: no budgets yet (%s)\n", filepath.Base(path))
+		hint(std, "record these with `perfgate update "+where+"`")
+	case len(has[gate.Incomparable]) > 0:
+		fmt.Fprintf(std.err, "perfgate: incomparable: %s\n", has[gate.Incomparable][0].Reason)
+		hint(std, "record anew: `perfgate update -allow-increase -reason \"...\" "+where+"`")
+	case len(has[gate.New]) > 0 && o.newVerdict != "allow":
+		hint(std, "record the new budgets with `perfgate update "+where+"`, or pass them with -new=allow")
+	}
+	if red := has[gate.Regressed]; len(red) > 0 {
+		hint(std, fmt.Sprintf("if meant: `perfgate update -allow-increase -reason \"...\" -bench '%s' %s`", benchPattern(red[0].Name), where))
+	}
+	if gone := has[gate.Removed]; len(gone) > 0 {
+		hint(std, "if it is meant to be gone: `perfgate update "+where+"`")
+	}
+}
+
+// benchPattern is a -bench argument for exactly one benchmark, as a person would
+// write it.
+func benchPattern(name string) string {
+	return "^Benchmark" + strings.ReplaceAll(name, "/", "$/^") + "$"
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
+)
+
+// options are the parsed and validated flags of a command.
+type options struct {
+	request       measure.Request
+	verify        bool
+	verbose       bool
+	format        string
+	baselines     string
+	newVerdict    string
+	stale         string
+	allowIncrease bool
+	reason        string
+}
+
+// selectFlags are the flags of every command that looks at benchmarks. They are
+// spelled as go test has them.
+func selectFlags(o *options, fs *flag.FlagSet) {
+	r := &o.request
+	fs.StringVar(&r.Bench, "bench", "", "measure the benchmarks that match `regexp`, as go test's -bench (default all)")
+	fs.StringVar(&r.Skip, "skip", "", "leave out the benchmarks that match `regexp`")
+	fs.BoolVar(&r.Short, "short", false, "tell the benchmarks to be short (testing.Short)")
+	fs.StringVar(&r.Flags.Tags, "tags", "", "build `tags`, separated by commas")
+	fs.StringVar(&r.Flags.GCFlags, "gcflags", "", "`flags` for the compiler")
+	fs.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "limit for each process")
+	fs.IntVar(&r.Jobs, "j", runtime.NumCPU(), "processes side by side")
+	fs.BoolVar(&o.verbose, "v", false, "show every row")
+	fs.Func("env", "set `NAME=VALUE` in the measured program, whose environment is otherwise fixed; repeatable", func(s string) error {
+		if name, _, ok := strings.Cut(s, "="); !ok || name == "" {
+			return errors.New("want NAME=VALUE")
+		}
+		r.Env = append(r.Env, s)
+		return nil
+	})
+}
+
+func verifyFlag(o *options, fs *flag.FlagSet) {
+	fs.BoolVar(&o.verify, "verify", false, "measure everything twice and call unequal counts unstable")
+}
+
+func formatFlag(o *options, fs *flag.FlagSet) {
+	fs.StringVar(&o.format, "format", "text", "`form` of the report: text, json or bench")
+}
+
+func baselinesFlag(o *options, fs *flag.FlagSet) {
+	fs.StringVar(&o.baselines, "baselines", "", "`file` of the budgets (default baselines.json beside go.mod)")
+}
+
+// parseOptions parses args, in which flags and packages may be mixed. What
+// follows -args is for the test binary.
+func parseOptions(c command, args []string) (*options, error) {
+	o := &options{format: "text", newVerdict: "fail", stale: "ok"}
+	o.request.Dir = "."
+	if dir, err := os.Getwd(); err == nil {
+		o.request.Dir = dir
+	}
+	if i := slices.IndexFunc(args, func(a string) bool { return a == "-args" || a == "--args" }); i >= 0 && c.flags != nil {
+		o.request.Args = args[i+1:]
+		args = args[:i]
+	}
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	if c.flags != nil {
+		c.flags(o, fs)
+	}
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		if args = fs.Args(); len(args) == 0 {
+			break
+		}
+		o.request.Patterns = append(o.request.Patterns, args[0])
+		args = args[1:]
+	}
+	return o, o.validate(c)
+}
+
+func (o *options) validate(c command) error {
+	if c.flags == nil && len(o.request.Patterns) > 0 {
+		return fmt.Errorf("%s takes no arguments", c.name)
+	}
+	for name, pattern := range map[string]string{"-bench": o.request.Bench, "-skip": o.request.Skip} {
+		if err := measure.CheckPattern(pattern); err != nil {
+			return fmt.Errorf("%s %q: %w", name, pattern, err)
+		}
+	}
+	switch {
+	case !slices.Contains([]string{"text", "json", "bench"}, o.format):
+		return fmt.Errorf("-format %q: want text, json or bench", o.format)
+	case !slices.Contains([]string{"fail", "allow"}, o.newVerdict):
+		return fmt.Errorf("-new %q: want fail or allow", o.newVerdict)
+	case !slices.Contains([]string{"ok", "fail"}, o.stale):
+		return fmt.Errorf("-stale %q: want ok or fail", o.stale)
+	case c.flags != nil && o.request.Jobs < 1:
+		return fmt.Errorf("-j %d: want at least 1", o.request.Jobs)
+	case c.flags != nil && o.request.Timeout <= 0:
+		return fmt.Errorf("-timeout %v: want a positive duration", o.request.Timeout)
+	case o.allowIncrease && strings.TrimSpace(o.reason) == "":
+		return errors.New(`-allow-increase needs -reason "why the budgets may go up"`)
+	case o.reason != "" && !o.allowIncrease:
+		return errors.New("-reason goes with -allow-increase")
+	}
+	return nil
+}

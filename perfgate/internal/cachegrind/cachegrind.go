@@ -1,0 +1,176 @@
+// Package cachegrind counts instructions with valgrind's cachegrind: it runs
+// valgrind as a process and reads the file that it writes. It knows nothing of
+// Go benchmarks.
+//
+// See Valgrind User Manual, section 5, "Cachegrind".
+package cachegrind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/count"
+	"github.com/cachekit-go/cachekit/perfgate/internal/process"
+)
+
+// Method is the name of this way of counting in a target.
+const Method = "cachegrind"
+
+// minVersion is the first release with --vex-guest-chase.
+const minVersion = "3.17"
+
+// Valgrind is an installed valgrind. It is safe for concurrent use.
+type Valgrind struct {
+	Path    string // the program that is started
+	Version string // as in "3.19.0"
+}
+
+var _ count.Counter = (*Valgrind)(nil)
+
+// Find looks valgrind up in PATH and asks it for its version.
+//
+// Debian's valgrind is a shell script that adds variables to the environment of
+// the measured program; Find returns the valgrind.bin that it would start.
+func Find(ctx context.Context) (*Valgrind, error) {
+	path, err := exec.LookPath("valgrind")
+	if err != nil {
+		return nil, errors.New("valgrind is not installed: `apt-get install valgrind` (or the package of that name of your system)")
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	if bin := path + ".bin"; executable(bin) {
+		path = bin
+	}
+	out, err := process.Run(ctx, process.Command{Path: path, Args: []string{"--version"}})
+	if err != nil {
+		return nil, fmt.Errorf("asking %s for its version: %w", path, err)
+	}
+	version, ok := strings.CutPrefix(strings.TrimSpace(string(out.Stdout)), "valgrind-")
+	if !ok {
+		return nil, fmt.Errorf("asking %s for its version: it says %q", path, firstLine(out.Stdout))
+	}
+	version, _, _ = strings.Cut(version, "-")
+	if older(version, minVersion) {
+		return nil, fmt.Errorf("valgrind %s (%s) is too old: %s or later is needed; install a newer valgrind and put its folder first in PATH", version, path, minVersion)
+	}
+	return &Valgrind{Path: path, Version: version}, nil
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+func older(v, w string) bool {
+	a, b := strings.Split(v, "."), strings.Split(w, ".")
+	for i := range b {
+		x, y := 0, 0
+		if i < len(a) {
+			x, _ = strconv.Atoi(a[i])
+		}
+		y, _ = strconv.Atoi(b[i])
+		if x != y {
+			return x < y
+		}
+	}
+	return false
+}
+
+// Run counts the instructions of c. See [count.Counter].
+//
+// Valgrind's own messages go to a file, so that the program's standard error is
+// its own.
+func (v *Valgrind) Run(ctx context.Context, c process.Command, scratch string, limit time.Duration) (count.Result, error) {
+	out := filepath.Join(scratch, "counts")
+	log := filepath.Join(scratch, "log")
+	for _, f := range []string{out, log} {
+		// A file of an earlier run must not pass for this one's.
+		if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return count.Result{}, err
+		}
+	}
+	timed, cancel := context.WithTimeoutCause(ctx, limit, count.ErrTimeout{Limit: limit})
+	defer cancel()
+	output, err := process.Run(timed, process.Command{
+		Path: v.Path,
+		Args: append([]string{
+			"--tool=cachegrind",
+			"--command-line-only=yes", // no VALGRIND_OPTS, no .valgrindrc
+			"--cache-sim=no",
+			"--vex-guest-chase=no", // count no instruction that was not executed
+			"--log-file=" + log,
+			"--cachegrind-out-file=" + out,
+			c.Path,
+		}, c.Args...),
+		Dir: c.Dir,
+		Env: c.Env,
+	})
+	r := count.Result{Output: output}
+	messages, _ := os.ReadFile(log) // only for explanations: absent is empty
+	switch {
+	case err != nil && !process.Died(err):
+		return r, err
+	case err != nil:
+		r.Status = err.Error()
+		if why := diagnose(string(messages)); why != "" {
+			return r, errors.New(why)
+		}
+		return r, nil
+	}
+	data, err := os.ReadFile(out)
+	if errors.Is(err, os.ErrNotExist) {
+		return r, fmt.Errorf("valgrind wrote no counts: %s", lastLine(messages))
+	}
+	if err != nil {
+		return r, err
+	}
+	if r.Count, err = Parse(data); err != nil {
+		return r, fmt.Errorf("reading valgrind's counts: %w", err)
+	}
+	return r, nil
+}
+
+// diagnose returns the cause if valgrind's log tells of trouble that is
+// valgrind's and not the program's.
+func diagnose(log string) string {
+	switch {
+	case strings.Contains(log, "SIGILL") || strings.Contains(log, "unrecognised instruction") || strings.Contains(log, "unhandled instruction"):
+		return "the program died of an instruction that this valgrind cannot decode; install a newer valgrind, or lower GOAMD64"
+	case strings.Contains(log, "the 'impossible' happened"), strings.Contains(log, "Valgrind has to exit now"):
+		return "valgrind itself failed: " + lineWith(log, "impossible", "exit now")
+	case strings.Contains(log, "Out of memory"), strings.Contains(log, "out of memory"):
+		return "valgrind ran out of memory"
+	case strings.Contains(log, "failed to start tool"), strings.Contains(log, "Bad option"), strings.Contains(log, "Unknown option"):
+		return "valgrind does not start: " + lineWith(log, "failed to start", "option")
+	}
+	return ""
+}
+
+func lineWith(log string, words ...string) string {
+	for line := range strings.Lines(log) {
+		for _, w := range words {
+			if strings.Contains(line, w) {
+				return strings.TrimSpace(line)
+			}
+		}
+	}
+	return ""
+}
+
+func firstLine(b []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
+	return line
+}
+
+func lastLine(b []byte) string {
+	s := strings.TrimSpace(string(b))
+	return s[strings.LastIndex(s, "\n")+1:]
+}

@@ -1,0 +1,66 @@
+package cachegrind
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/count"
+)
+
+// Parse reads a cachegrind output file with the single event Ir.
+//
+// A program that dies leaves a well-formed file too, and a disk that is full a
+// cut one. Parse refuses a file without its summary, one whose lines do not add
+// up to the summary, and a count of zero, which is what cachegrind writes when
+// something went wrong.
+//
+// The format is described in Valgrind User Manual, section 5.3.5, "Cachegrind
+// Output File Format".
+func Parse(data []byte) (count.Count, error) {
+	c := count.Count{Functions: make(map[string]int64)}
+	var sum int64
+	fn, events, whole := "", false, false
+	n := 0
+	for raw := range bytes.Lines(data) {
+		n++
+		line := strings.TrimSuffix(string(raw), "\n")
+		key, rest, _ := strings.Cut(line, " ")
+		switch {
+		case whole:
+			return count.Count{}, fmt.Errorf("line %d: text after the summary", n)
+		case strings.HasPrefix(line, "fn="):
+			fn = line[len("fn="):]
+		case line == "" || key == "desc:" || key == "cmd:" || strings.HasPrefix(line, "fl=") || strings.HasPrefix(line, "#"):
+		case key == "events:":
+			if rest != "Ir" {
+				return count.Count{}, fmt.Errorf("line %d: events are %q, not Ir alone", n, rest)
+			}
+			events = true
+		case key == "summary:":
+			total, err := strconv.ParseInt(rest, 10, 64)
+			if err != nil || !bytes.HasSuffix(raw, []byte("\n")) {
+				return count.Count{}, fmt.Errorf("line %d: bad summary %q", n, rest)
+			}
+			c.Total, whole = total, true
+		default:
+			ir, err := strconv.ParseInt(rest, 10, 64)
+			if _, err2 := strconv.ParseUint(key, 10, 32); err != nil || err2 != nil || ir < 0 {
+				return count.Count{}, fmt.Errorf("line %d: %q is not a line of counts", n, line)
+			}
+			c.Functions[fn] += ir
+			sum += ir
+		}
+	}
+	switch {
+	case !events || !whole:
+		return count.Count{}, errors.New("the file ends too early (is the disk full?)")
+	case sum != c.Total:
+		return count.Count{}, fmt.Errorf("the lines add up to %d, the summary says %d", sum, c.Total)
+	case c.Total <= 0:
+		return count.Count{}, errors.New("no instruction was counted")
+	}
+	return c, nil
+}

@@ -1,0 +1,158 @@
+package exact
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Package is a package with test files, as go list sees it.
+type Package struct {
+	ImportPath string
+	Dir        string
+	CGO        bool     // a package outside the standard library in its tests' import graph uses cgo
+	Benchmarks []string // names of its benchmark functions, also of files that the build leaves out
+	Err        string   // why it cannot be built, as far as go list knows
+}
+
+// Flags are what a user asks of the build, spelled as go test has them.
+type Flags struct {
+	Tags    string // comma-separated
+	GCFlags string
+}
+
+// Packages lists the packages that match the patterns, in the order of their
+// import paths. It fails if none does.
+func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Package, error) {
+	args := slices.Concat([]string{"list", "-e", "-test", "-deps", "-tags=" + g.tags(f),
+		"-json=ImportPath,Dir,Standard,DepOnly,ForTest,CgoFiles,Deps,Error,DepsErrors"}, []string{"--"}, patterns)
+	out, err := g.run(ctx, []string{"CGO_ENABLED=1"}, args...)
+	if err != nil {
+		return nil, fmt.Errorf("listing packages: %w", explain(err, out))
+	}
+	type listed struct {
+		ImportPath, Dir, ForTest string
+		Standard, DepOnly        bool
+		CgoFiles, Deps           []string
+		Error                    *struct{ Err string }
+		DepsErrors               []*struct{ Err string }
+	}
+	byPath := make(map[string]*listed)
+	d := json.NewDecoder(strings.NewReader(string(out.Stdout)))
+	for {
+		p := new(listed)
+		if err := d.Decode(p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("listing packages: %w", err)
+		}
+		byPath[p.ImportPath] = p
+	}
+	allowed := os.Getenv("CGO_ENABLED") != "0"
+	var found []Package
+	for path, p := range byPath {
+		if p.DepOnly || p.ForTest != "" || strings.HasSuffix(path, ".test") {
+			continue
+		}
+		q := Package{ImportPath: path, Dir: p.Dir}
+		deps := append(p.Deps, path)
+		test := byPath[path+".test"]
+		if test != nil {
+			deps = append(deps, test.Deps...)
+		}
+		for _, dep := range deps {
+			if l := byPath[dep]; l != nil && !l.Standard && len(l.CgoFiles) > 0 {
+				q.CGO = allowed
+			}
+		}
+		switch {
+		case p.Error != nil:
+			q.Err = p.Error.Err
+		case len(p.DepsErrors) > 0:
+			q.Err = p.DepsErrors[0].Err
+		case test != nil && test.Error != nil:
+			q.Err = test.Error.Err
+		case test != nil && len(test.DepsErrors) > 0:
+			q.Err = test.DepsErrors[0].Err
+		}
+		if q.Dir != "" {
+			if q.Benchmarks, err = benchmarkFunctions(q.Dir); err != nil {
+				return nil, err
+			}
+		}
+		found = append(found, q)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
+	}
+	slices.SortFunc(found, func(a, b Package) int { return strings.Compare(a.ImportPath, b.ImportPath) })
+	return found, nil
+}
+
+var benchmarkFunc = regexp.MustCompile(`(?m)^func (Benchmark\w*)\(`)
+
+// benchmarkFunctions returns the names of functions in the test files of a
+// folder that look like benchmarks: what can be measured is among them.
+func benchmarkFunctions(dir string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*_test.go"))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range benchmarkFunc.FindAllSubmatch(text, -1) {
+			names = append(names, string(m[1]))
+		}
+	}
+	return names, nil
+}
+
+func escapeGlob(dir string) string {
+	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(dir, `\$0`)
+}
+
+func (g *Go) tags(f Flags) string {
+	t := f.Tags
+	if t == "" {
+		t = g.flag("tags")
+	}
+	return strings.TrimPrefix(t+",faketime", ",")
+}
+
+// Build compiles the test binary of a package for exact counts, as binary. The
+// error is what the compiler printed.
+//
+// The linker leaves out DWARF: the code is the same, and valgrind starts faster.
+func (g *Go) Build(ctx context.Context, o *Overlay, p Package, f Flags, binary string) error {
+	args := []string{"test", "-c", "-vet=off", "-o", binary, "-overlay=" + o.File, "-tags=" + g.tags(f),
+		"-ldflags=" + strings.TrimSpace(g.flag("ldflags")+" -w")}
+	if f.GCFlags != "" {
+		args = append(args, "-gcflags="+f.GCFlags)
+	}
+	out, err := g.run(ctx, cgoEnv(p.CGO), append(args, "--", p.ImportPath)...)
+	if err != nil {
+		return explain(err, out)
+	}
+	if _, err := os.Stat(binary); err != nil {
+		return fmt.Errorf("go test -c made no binary: %s", strings.TrimSpace(string(out.Stderr)))
+	}
+	return nil
+}
+
+func cgoEnv(on bool) []string {
+	if on {
+		return []string{"CGO_ENABLED=1"}
+	}
+	return []string{"CGO_ENABLED=0"}
+}

@@ -1,0 +1,270 @@
+package exact
+
+import (
+	"fmt"
+	"strings"
+)
+
+// worksWith names the Go releases whose sources the edits were made for. It is
+// for messages alone: whether an edit applies is decided by the source.
+const worksWith = "go1.24 to go1.27"
+
+// An edit replaces text in one file of the toolchain. The first of its variants
+// whose old text occurs exactly count times is applied; if none does, the
+// toolchain is not one that the edits were made for.
+type edit struct {
+	file     string // below GOROOT/src
+	why      string
+	goarch   string // only for this one; "" for all
+	count    int
+	variants []variant
+}
+
+type variant struct{ old, new string }
+
+// edits make two runs of one binary execute the same instructions. What each
+// one costs when it is missing stands in "why".
+//
+// Nothing here is a fixed copy of the toolchain's text: the files in use are
+// read, edited, and given to the compiler as an overlay.
+var edits = []edit{
+	{
+		file: "runtime/proc.go", count: 1,
+		why: "no monitor thread: it wakes up by the clock (30,000 Ir, crashes)",
+		variants: []variant{{
+			`const haveSysmon = GOARCH != "wasm"`,
+			`const haveSysmon = false`,
+		}},
+	}, {
+		file: "runtime/proc.go", count: 1,
+		why: "the main goroutine does not lock its thread: else the P moves to a second one and back, and futex waits depend on the kernel (42 Ir in 1 of 10 runs)",
+		variants: []variant{{
+			"\tlockOSThread()\n\n\tif mp != &m0 {",
+			"\tif mp != &m0 {",
+		}},
+	}, {
+		file: "runtime/proc.go", count: 1,
+		why: "nor unlocks it when initialization ends early",
+		variants: []variant{{
+			"\t\tif needUnlock {\n\t\t\tunlockOSThread()\n\t\t}",
+			"\t\t_ = needUnlock",
+		}},
+	}, {
+		file: "runtime/proc.go", count: 1,
+		why: "nor when it is done",
+		variants: []variant{{
+			"\tneedUnlock = false\n\tunlockOSThread()\n",
+			"\tneedUnlock = false\n",
+		}},
+	}, {
+		file: "runtime/rand.go", count: 1,
+		why: "the start seed is a constant: it decides map, hash and select seeds and the heap's place (20,000 Ir)",
+		variants: []variant{{
+			"\tglobalRand.state.Init(*seed)\n",
+			"\tfor i := range seed {\n\t\tseed[i] = byte(i)*37 + 11\n\t}\n\tglobalRand.state.Init(*seed)\n",
+		}},
+	}, {
+		file: "runtime/rand.go", count: 1,
+		why: "a hook that puts the thread's random state back: what start-up drew must not decide the benchmark's map seeds",
+		variants: []variant{{
+			// Since Go 1.27 the cheap generator has a state for each width.
+			"\tmp.cheaprand = uint32(rand())\n\tmp.cheaprand64 = rand()\n}\n",
+			"\tmp.cheaprand = uint32(rand())\n\tmp.cheaprand64 = rand()\n}\n" + resetRand("mp.cheaprand = 0x2545f491\n\tmp.cheaprand64 = 0x2545f4914f6cdd1d"),
+		}, {
+			"\tmp.cheaprand = rand()\n}\n",
+			"\tmp.cheaprand = rand()\n}\n" + resetRand("mp.cheaprand = 0x2545f4914f6cdd1d"),
+		}},
+	}, {
+		file: "runtime/iface.go", count: 2,
+		why: "type assertion and type switch caches are always filled, not in a random one of 1,000 operations (Sprintf moves by up to 5 %)",
+		variants: []variant{{
+			"if cheaprand()&1023 != 0 {",
+			"if false {",
+		}},
+	}, {
+		file: "runtime/iface.go", count: 2,
+		why: "likewise when the cache grows",
+		variants: []variant{{
+			"if cheaprand()&uint32(oldC.Mask) != 0 {",
+			"if false {",
+		}},
+	}, {
+		file: "runtime/debug.go", count: 1,
+		why: "a benchmark that calls GOMAXPROCS gets 1 (6 % apart, hangs)",
+		variants: []variant{{
+			`if GOARCH == "wasm" && n > 1 {`,
+			`if n > 1 {`,
+		}},
+	}, {
+		file: "runtime/os_linux.go", count: 1,
+		why: "NumCPU is 1: worker counts must not depend on the machine (0.2 % between hosts)",
+		variants: []variant{
+			{"\tnumCPUStartup = getCPUCount()\n", "\tnumCPUStartup = 1\n"},
+			{"\tncpu = getproccount()\n", "\tncpu = 1\n"}, // Go 1.24
+		},
+	}, {
+		file: "runtime/time_fake.go", count: 1,
+		why: "each reading of the virtual clock advances it by 1 µs: loops that wait for a deadline end",
+		variants: []variant{{
+			"func nanotime() int64 {\n",
+			"func nanotime() int64 {\n\tfaketime += 1000\n",
+		}},
+	}, {
+		file: "runtime/time_fake.go", count: 1,
+		why: "likewise",
+		variants: []variant{{
+			"func time_now() (sec int64, nsec int32, mono int64) {\n",
+			"func time_now() (sec int64, nsec int32, mono int64) {\n\tfaketime += 1000\n",
+		}},
+	}, {
+		file: "internal/syscall/unix/getrandom.go", count: 1,
+		why: "crypto/rand reads a counter-based generator: random bytes steer rejection loops (ECDSA, RSA, TLS differ each run)",
+		variants: []variant{{
+			"\tret, supported := vgetrandom(p, uint32(flags))\n",
+			"\tif perfgateExact {\n\t\tperfgateFill(p)\n\t\treturn len(p), nil\n\t}\n\tret, supported := vgetrandom(p, uint32(flags))\n",
+		}},
+	}, {
+		file: "internal/syscall/unix/getrandom.go", count: 1,
+		why: "the generator: splitmix64, see Steele, Lea, Flood: Fast splittable pseudorandom number generators",
+		variants: []variant{{
+			"// GetRandom calls the getrandom system call.\n",
+			fill + "\n// GetRandom calls the getrandom system call.\n",
+		}},
+	}, {
+		file: "internal/cpu/cpu_x86.go", goarch: "amd64", count: 1,
+		why: "valgrind's CPUID claims RDTSCP, and its decoder refuses it where the host lacks it (SIGILL)",
+		variants: []variant{{
+			"X86.HasRDTSCP = isSet(edxExt1, cpuid_RDTSCP)",
+			"X86.HasRDTSCP = isSet(edxExt1, cpuid_RDTSCP) && false",
+		}},
+	}, {
+		file: "testing/benchmark.go", count: 1,
+		why: "ResetTimer, which testing calls before every benchmark function, puts the random states back",
+		variants: []variant{{
+			"func (b *B) ResetTimer() {\n",
+			"func (b *B) ResetTimer() {\n\tperfgateResetRand()\n\tperfgateResetFill()\n",
+		}},
+	}, {
+		file: "testing/benchmark.go", count: 1,
+		why: "the result in a form whose printing costs the same whatever the figures are, with the allocations as totals",
+		variants: []variant{{
+			"\t\t\tresults := r.String()\n",
+			"\t\t\tresults := perfgateResult(b, r)\n",
+		}},
+	}, {
+		file: "testing/benchmark.go", count: 1,
+		why: "allocations are in that result already",
+		variants: []variant{{
+			"\t\t\tif *benchmarkMemory || b.showAllocResult {\n",
+			"\t\t\tif false {\n",
+		}},
+	}, {
+		file: "testing/benchmark.go", count: 1,
+		why: "linkname needs unsafe",
+		variants: []variant{{
+			"\t\"unicode\"\n)\n",
+			"\t\"unicode\"\n\t_ \"unsafe\"\n)\n",
+		}},
+	}, {
+		file: "testing/benchmark.go", count: 1,
+		why: "the functions of the edits above",
+		variants: []variant{{
+			"// ResetTimer zeroes the elapsed benchmark time",
+			testingHooks + "\n// ResetTimer zeroes the elapsed benchmark time",
+		}},
+	},
+}
+
+func resetRand(states string) string {
+	return `
+//go:linkname perfgate_resetRand testing.perfgateResetRand
+func perfgate_resetRand() {
+	mp := acquirem()
+	mp.chacha8.Init64([4]uint64{1, 2, 3, 4})
+	` + states + `
+	releasem(mp)
+}
+`
+}
+
+const fill = `const perfgateExact = true
+
+var perfgateState atomic.Uint64
+
+//go:linkname perfgate_resetFill testing.perfgateResetFill
+func perfgate_resetFill() { perfgateState.Store(0) }
+
+func perfgateFill(p []byte) {
+	for len(p) > 0 {
+		x := perfgateState.Add(0x9e3779b97f4a7c15)
+		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+		x = (x ^ x>>27) * 0x94d049bb133111eb
+		x ^= x >> 31
+		for i := 0; i < 8 && len(p) > 0; i++ {
+			p[0] = byte(x)
+			x >>= 8
+			p = p[1:]
+		}
+	}
+}
+`
+
+// resultMark begins a result as testingHooks prints it:
+// "perfgate: n allocs bytes loop", numbers of 16 hexadecimal digits.
+const resultMark = "perfgate:"
+
+const testingHooks = `//go:linkname perfgateResetRand
+func perfgateResetRand()
+
+//go:linkname perfgateResetFill
+func perfgateResetFill()
+
+func perfgateResult(b *B, r BenchmarkResult) string {
+	var loop uint64
+	if b.loop.n > 0 {
+		loop = 1
+	}
+	s := []byte("` + resultMark + `")
+	for _, v := range [...]uint64{uint64(r.N), r.MemAllocs, r.MemBytes, loop} {
+		s = append(s, ' ')
+		for i := 60; i >= 0; i -= 4 {
+			s = append(s, "0123456789abcdef"[v>>i&15])
+		}
+	}
+	return string(s)
+}
+`
+
+// apply returns the edited text of each file that the edits for goarch touch,
+// by its name below GOROOT/src.
+func apply(goarch string, read func(file string) (string, error)) (map[string]string, error) {
+	files := make(map[string]string)
+	for _, e := range edits {
+		if e.goarch != "" && e.goarch != goarch {
+			continue
+		}
+		text, ok := files[e.file]
+		if !ok {
+			var err error
+			if text, err = read(e.file); err != nil {
+				return nil, err
+			}
+		}
+		edited, err := e.apply(text)
+		if err != nil {
+			return nil, err
+		}
+		files[e.file] = edited
+	}
+	return files, nil
+}
+
+func (e edit) apply(text string) (string, error) {
+	for _, v := range e.variants {
+		if strings.Count(text, v.old) == e.count {
+			return strings.ReplaceAll(text, v.old, v.new), nil
+		}
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(e.variants[0].old), "\n")
+	return "", fmt.Errorf("%s: %q occurs %d times, not %d", e.file, first, strings.Count(text, e.variants[0].old), e.count)
+}

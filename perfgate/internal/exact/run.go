@@ -1,0 +1,207 @@
+package exact
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/process"
+)
+
+// Environment returns the whole environment of a measured program. home and tmp
+// are folders of this run alone; extra has the variables that the user asks for.
+func Environment(home, tmp string, extra []string) []string {
+	return append([]string{
+		"GOMAXPROCS=1",
+		"GOGC=off",
+		"GODEBUG=memprofilerate=0,asyncpreemptoff=1",
+		"HOME=" + home,
+		"TMPDIR=" + tmp,
+	}, extra...)
+}
+
+// A Binary is a test binary made by [Go.Build].
+type Binary struct {
+	Path  string
+	Dir   string   // the package's folder
+	Args  []string // the user's, after perfgate's own
+	Env   []string // the user's variables
+	Short bool
+}
+
+// Command returns the command that runs the benchmarks that pattern matches, n
+// iterations each. Its folders for HOME and TMPDIR are made in scratch.
+//
+// The order and the spelling of the arguments are part of the method, and so is
+// the number of digits of n: the length of an argument moves the heap.
+func (b Binary) Command(scratch, pattern string, n int) (process.Command, error) {
+	home, tmp := filepath.Join(scratch, "home"), filepath.Join(scratch, "temp")
+	for _, d := range []string{home, tmp} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return process.Command{}, err
+		}
+	}
+	args := []string{
+		"-test.paniconexit0",
+		"-test.run=^$",
+		"-test.bench=" + pattern,
+		fmt.Sprintf("-test.benchtime=%dx", n),
+		"-test.timeout=0", // the clock is not the world's
+	}
+	if b.Short {
+		args = append(args, "-test.short")
+	}
+	return process.Command{Path: b.Path, Args: append(args, b.Args...), Dir: b.Dir, Env: Environment(home, tmp, b.Env)}, nil
+}
+
+// ListCommand returns the command that runs the benchmarks that the user's
+// patterns select once each, and says what it does: its output is for [Results],
+// [Failures] and [Started].
+func (b Binary) ListCommand(scratch, bench, skip string) (process.Command, error) {
+	c, err := b.Command(scratch, bench, 1)
+	own := len(c.Args) - len(b.Args)
+	c.Args = slices.Insert(c.Args, own, "-test.v", "-test.skip="+skip)
+	return c, err
+}
+
+// Pattern returns the -test.bench argument that matches the benchmark of that
+// full name, without "Benchmark", and no other.
+func Pattern(name string) string {
+	elems := strings.Split("Benchmark"+name, "/")
+	for i, e := range elems {
+		elems[i] = "^" + regexp.QuoteMeta(e) + "$"
+	}
+	return strings.Join(elems, "/")
+}
+
+// A Result is what a benchmark reported.
+type Result struct {
+	Name   string // without "Benchmark"
+	N      int
+	Allocs int64 // heap allocations of all N iterations
+	Bytes  int64 // allocated bytes of all N iterations
+	Loop   bool  // b.Loop decided the number of iterations
+}
+
+// Unframe splits what a program wrote to one of its standard streams into its
+// writes: with faketime the runtime puts a header before each, even in the
+// middle of a line. Text without a header, from C code for example, stands as
+// it is.
+func Unframe(stream []byte) [][]byte {
+	const header = 16
+	mark := []byte{0, 0, 'P', 'B'}
+	var writes [][]byte
+	for len(stream) > 0 {
+		n := len(stream)
+		if bytes.HasPrefix(stream, mark) && len(stream) >= header {
+			stream = stream[header-4:]
+			n = int(binary.BigEndian.Uint32(stream))
+			stream = stream[4:]
+			n = min(n, len(stream))
+		} else if next := bytes.Index(stream[1:], mark); next >= 0 {
+			n = next + 1
+		}
+		writes = append(writes, stream[:n])
+		stream = stream[n:]
+	}
+	return writes
+}
+
+// Text returns a stream without its headers.
+func Text(stream []byte) string { return string(bytes.Join(Unframe(stream), nil)) }
+
+// Results returns what the benchmarks that ended reported, in their order.
+func Results(stdout []byte) []Result {
+	var found []Result
+	name := ""
+	for _, w := range Unframe(stdout) {
+		s := string(w)
+		if full, ok := strings.CutSuffix(s, "\t"); ok && strings.HasPrefix(s, "Benchmark") {
+			name = strings.TrimRight(full, " ")
+			continue
+		}
+		rest, ok := strings.CutPrefix(s, resultMark)
+		if !ok || name == "" {
+			continue
+		}
+		if r, ok := parseResult(strings.Fields(rest)); ok {
+			r.Name = strings.TrimPrefix(name, "Benchmark")
+			found = append(found, r)
+			name = ""
+		}
+	}
+	return found
+}
+
+func parseResult(fields []string) (Result, bool) {
+	if len(fields) != 4 {
+		return Result{}, false
+	}
+	var v [4]int64
+	for i, f := range fields {
+		x, err := strconv.ParseUint(f, 16, 63)
+		if err != nil {
+			return Result{}, false
+		}
+		v[i] = int64(x)
+	}
+	return Result{N: int(v[0]), Allocs: v[1], Bytes: v[2], Loop: v[3] == 1}, true
+}
+
+// Started returns the name of the benchmark that began last and did not end, or
+// "": the one that a crash is likely the fault of.
+func Started(stdout []byte) string {
+	name := ""
+	for _, w := range Unframe(stdout) {
+		s := string(w)
+		switch {
+		case strings.HasPrefix(s, "Benchmark") && strings.HasSuffix(s, "\n") && !strings.ContainsAny(s[:len(s)-1], " \t\n"):
+			name = strings.TrimSpace(s)
+		case strings.HasPrefix(s, resultMark):
+			name = ""
+		}
+	}
+	return strings.TrimPrefix(name, "Benchmark")
+}
+
+var verdictLine = regexp.MustCompile(`(?m)^\s*--- (FAIL|SKIP): Benchmark(\S*)`)
+
+// Failures returns the names of benchmarks that failed and that were skipped,
+// each with the lines that explain it. Skips show only in verbose output.
+func Failures(stdout []byte) (failed, skipped map[string]string) {
+	failed, skipped = make(map[string]string), make(map[string]string)
+	text := Text(stdout)
+	marks := verdictLine.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range marks {
+		end := len(text)
+		if i+1 < len(marks) {
+			end = marks[i+1][0]
+		}
+		_, why, _ := strings.Cut(text[m[1]:end], "\n")
+		into := failed
+		if text[m[2]:m[3]] == "SKIP" {
+			into = skipped
+		}
+		into[text[m[4]:m[5]]] = logLines(why)
+	}
+	return failed, skipped
+}
+
+// logLines returns the indented lines at the start of text: what testing's log
+// functions print.
+func logLines(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "    ") {
+			break
+		}
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return strings.Join(lines, "\n")
+}

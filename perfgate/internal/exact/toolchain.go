@@ -1,0 +1,135 @@
+package exact
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/process"
+)
+
+// Go is the go command that a module is built with, and what it says of itself.
+type Go struct {
+	Version    string // as in "go1.26.8"
+	GOOS       string
+	GOARCH     string
+	Level      string // GOAMD64, GOARM64 or the like
+	Experiment string // GOEXPERIMENT, "" if not set
+	Root       string // GOROOT as the command sees it
+	ModFile    string // go.mod of the main module, "" outside of a module
+	Cache      string // perfgate's own cache folder
+
+	command string
+	env     []string
+	flags   []string // fields of GOFLAGS
+	dir     string
+}
+
+// FindGo asks the go command in PATH which toolchain the module in dir is built
+// with, and returns that one. Temporary files of the go command go to tmp.
+func FindGo(ctx context.Context, dir, tmp string) (*Go, error) {
+	env := append(os.Environ(), "GOTMPDIR="+tmp)
+	out, err := process.Run(ctx, process.Command{Path: "go", Args: []string{"env", "-json"}, Dir: dir, Env: env})
+	if err != nil {
+		return nil, fmt.Errorf("asking go for its environment: %w", explain(err, out))
+	}
+	var v map[string]string
+	if err := json.Unmarshal(out.Stdout, &v); err != nil {
+		return nil, fmt.Errorf("asking go for its environment: %w", err)
+	}
+	g := &Go{
+		Version: v["GOVERSION"], GOOS: v["GOOS"], GOARCH: v["GOARCH"], Experiment: v["GOEXPERIMENT"],
+		Level: v["GO"+strings.ToUpper(v["GOARCH"])], Root: v["GOROOT"],
+		flags: strings.Fields(v["GOFLAGS"]), dir: dir,
+	}
+	if v["GOMOD"] != os.DevNull {
+		g.ModFile = v["GOMOD"]
+	}
+	if host := v["GOHOSTOS"] + "/" + v["GOHOSTARCH"]; host != g.GOOS+"/"+g.GOARCH {
+		return nil, fmt.Errorf("GOOS and GOARCH ask for %s/%s, but this machine can only run %s", g.GOOS, g.GOARCH, host)
+	}
+	if g.Cache, err = cacheDir(v["GOCACHE"]); err != nil {
+		return nil, err
+	}
+	if g.Root, err = outsideModCache(g.Root, v["GOMODCACHE"], g.Cache); err != nil {
+		return nil, err
+	}
+	g.command = filepath.Join(g.Root, "bin", "go")
+	g.env = append(env, "GOROOT="+g.Root, "GOTOOLCHAIN=local")
+	return g, nil
+}
+
+// cacheDir returns perfgate's folder below the user's cache folder, or, for a
+// user who has none, beside Go's build cache.
+func cacheDir(gocache string) (string, error) {
+	var errs []error
+	base, err := os.UserCacheDir()
+	for _, b := range []string{base, gocache} {
+		if b == "" || b == "off" {
+			continue
+		}
+		dir := filepath.Join(b, "perfgate")
+		if err = os.MkdirAll(dir, 0o777); err == nil {
+			return dir, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", fmt.Errorf("no folder for cached files (set XDG_CACHE_HOME to one that can be written): %w", errors.Join(errs...))
+}
+
+// outsideModCache returns a path of root that is not in the module cache: go
+// refuses an overlay of files there, and that is where downloaded toolchains
+// are.
+func outsideModCache(root, modCache, cache string) (string, error) {
+	if rel, err := filepath.Rel(modCache, root); modCache == "" || err != nil || !filepath.IsLocal(rel) {
+		return root, nil
+	}
+	link := filepath.Join(cache, "goroot-"+digest(root))
+	err := os.Symlink(root, link)
+	if errors.Is(err, os.ErrExist) {
+		err = nil
+	}
+	return link, err
+}
+
+// read returns the text of a file of the standard library.
+func (g *Go) read(file string) (string, error) {
+	b, err := os.ReadFile(filepath.Join(g.Root, "src", filepath.FromSlash(file)))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("%s has no %s: its source is not installed", g.Root, file)
+	}
+	return string(b), err
+}
+
+// run runs the go command.
+func (g *Go) run(ctx context.Context, env []string, args ...string) (process.Output, error) {
+	return process.Run(ctx, process.Command{Path: g.command, Args: args, Dir: g.dir, Env: slices.Concat(g.env, env)})
+}
+
+// flag returns the value of a flag in GOFLAGS, or "".
+func (g *Go) flag(name string) string {
+	value := ""
+	for _, f := range g.flags {
+		if n, v, ok := strings.Cut(strings.TrimLeft(f, "-"), "="); ok && n == name {
+			value = v
+		}
+	}
+	return value
+}
+
+// explain adds what a failed command printed to its error.
+func explain(err error, out process.Output) error {
+	text := strings.TrimSpace(string(out.Stderr))
+	if text == "" {
+		text = strings.TrimSpace(string(out.Stdout))
+	}
+	if text == "" || !process.Died(err) {
+		return err
+	}
+	return errors.New(text)
+}

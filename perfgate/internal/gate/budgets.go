@@ -1,0 +1,342 @@
+package gate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const fileSchema = 1
+
+// A File is the content of baselines.json: the budgets of every target.
+type File struct {
+	Sets []Set
+}
+
+// A Set is the budgets of one target, all measured with one toolchain.
+type Set struct {
+	Target
+	Toolchain
+	Rows map[Key]Budget
+}
+
+// A Budget is what one benchmark may cost.
+type Budget struct {
+	Ir     PerOp   // instructions per operation, positive
+	K      int     // exponent of the iterations it was measured with; a check uses the same
+	Allocs PerOp   // heap allocations per operation
+	Bytes  PerOp   // heap bytes per operation
+	Limit  Percent // its own limit; 0 for the default
+	Reason string  // why it was raised last; "" if it never was
+	CGO    bool    // of the set it stands in
+
+	incomparable string // why its set cannot judge a run of this toolchain
+	otherPatch   string // its set has another patch release of Go
+}
+
+func (b Budget) limit() Percent {
+	if b.Limit != 0 {
+		return b.Limit
+	}
+	return DefaultLimit
+}
+
+// Budgets are the budgets that hold for one target and toolchain, as [Check]
+// wants them. The zero value has none.
+type Budgets struct {
+	Rows    map[Key]Budget
+	Missing string // why there are none for this target although there is a file
+	Notes   []string
+}
+
+func (b Budgets) keys() []Key {
+	return slices.SortedFunc(maps.Keys(b.Rows), Key.compare)
+}
+
+// K returns the exponent that the budget of k was measured with, if it has one.
+func (b Budgets) K(k Key) (int, bool) {
+	r, ok := b.Rows[k]
+	return r.K, ok
+}
+
+// withCGO returns t for packages built with or without cgo. A module that has
+// both kinds has two sets of budgets.
+func (t Target) withCGO(on bool) Target {
+	t.CGO = cgoDigit(on)
+	return t
+}
+
+func (f *File) find(t Target) *Set {
+	for i := range f.Sets {
+		if f.Sets[i].Target == t {
+			return &f.Sets[i]
+		}
+	}
+	return nil
+}
+
+// Budgets selects the budgets of target t, with and without cgo, for a run with
+// toolchain tc.
+func (f *File) Budgets(t Target, tc Toolchain) Budgets {
+	b := Budgets{Rows: make(map[Key]Budget)}
+	found := false
+	for _, cgo := range []bool{false, true} {
+		set := f.find(t.withCGO(cgo))
+		if set == nil {
+			continue
+		}
+		found = true
+		incomparable, otherPatch, note := compareToolchains(set.Toolchain, tc)
+		if note != "" && !slices.Contains(b.Notes, note) {
+			b.Notes = append(b.Notes, note)
+		}
+		for k, r := range set.Rows {
+			r.incomparable, r.otherPatch = incomparable, otherPatch
+			b.Rows[k] = r
+		}
+	}
+	if !found && len(f.Sets) > 0 {
+		b.Missing = "the budget file has no target like this machine: " + f.nearest(t)
+	}
+	return b
+}
+
+// nearest describes the set that differs least from t.
+func (f *File) nearest(t Target) string {
+	best := ""
+	for _, s := range f.Sets {
+		if d := s.Diff(t); best == "" || strings.Count(d, ",") < strings.Count(best, ",") {
+			best = d
+		}
+	}
+	return best
+}
+
+func compareToolchains(was, now Toolchain) (incomparable, otherPatch, note string) {
+	switch {
+	case Release(was.Go) != Release(now.Go):
+		incomparable = fmt.Sprintf("budgets are for %s, this is %s", was.Go, now.Go)
+	case was.Go != now.Go:
+		otherPatch = fmt.Sprintf("over the limit, but the budget is for %s and this is %s", was.Go, now.Go)
+		note = fmt.Sprintf("budgets are for %s, this is %s: compared all the same", was.Go, now.Go)
+	case was.Valgrind != now.Valgrind:
+		note = fmt.Sprintf("budgets were recorded with valgrind %s, this is %s: compared all the same", was.Valgrind, now.Valgrind)
+	}
+	return incomparable, otherPatch, note
+}
+
+type fileJSON struct {
+	Schema  int       `json:"schema"`
+	Targets []setJSON `json:"targets"`
+}
+
+type setJSON struct {
+	Target
+	Toolchain
+	Benchmarks map[string]map[string]budgetJSON `json:"benchmarks"`
+}
+
+type budgetJSON struct {
+	Ir     PerOp   `json:"ir"`
+	K      int     `json:"k"`
+	Allocs PerOp   `json:"allocs"`
+	Bytes  PerOp   `json:"bytes"`
+	Limit  Percent `json:"limit,omitempty"`
+	Reason string  `json:"reason,omitempty"`
+}
+
+// ParseFile reads baselines.json. It takes only what [File.Format] writes: a
+// file that does not round-trip byte for byte is refused, and the error names
+// the line.
+func ParseFile(b []byte) (*File, error) {
+	if line := conflictLine(b); line > 0 {
+		return nil, fmt.Errorf("line %d: a git conflict marker: take either side (git checkout --ours or --theirs), then run `perfgate update`", line)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	var j fileJSON
+	if err := d.Decode(&j); err != nil {
+		return nil, describeJSONError(b, d.InputOffset(), err)
+	}
+	switch {
+	case j.Schema == 0:
+		return nil, errors.New(`no "schema": this is not a budget file; delete it and record anew with "perfgate update"`)
+	case j.Schema != fileSchema:
+		return nil, fmt.Errorf("schema %d: this perfgate reads schema %d", j.Schema, fileSchema)
+	}
+	f := new(File)
+	for _, s := range j.Targets {
+		set := Set{Target: s.Target, Toolchain: s.Toolchain, Rows: make(map[Key]Budget)}
+		for pkg, rows := range s.Benchmarks {
+			for name, r := range rows {
+				k := Key{pkg, name}
+				if err := r.validate(); err != nil {
+					return nil, fmt.Errorf("%s %s: %w", pkg, name, err)
+				}
+				set.Rows[k] = Budget{Ir: r.Ir, K: r.K, Allocs: r.Allocs, Bytes: r.Bytes, Limit: r.Limit, Reason: r.Reason, CGO: s.CGO == "1"}
+			}
+		}
+		f.Sets = append(f.Sets, set)
+	}
+	if line, want, have := firstDifference(f.Format(), b); line > 0 {
+		return nil, fmt.Errorf("line %d: not as perfgate writes it (a repeated key, or an edit by hand?): want %q, have %q; restore the file from git", line, want, have)
+	}
+	return f, nil
+}
+
+func (r budgetJSON) validate() error {
+	switch {
+	case r.Ir <= 0:
+		return fmt.Errorf("ir %v is not positive", r.Ir)
+	case r.K < 0 || r.K > MaxK:
+		return fmt.Errorf("k %d is not in 0 to %d", r.K, MaxK)
+	case r.Allocs < 0 || r.Bytes < 0:
+		return errors.New("allocs and bytes must not be negative")
+	case r.Limit < 0:
+		return fmt.Errorf("limit %v is not positive", r.Limit)
+	}
+	return nil
+}
+
+func conflictLine(b []byte) int {
+	n := 0
+	for line := range bytes.Lines(b) {
+		n++
+		for _, marker := range []string{"<<<<<<< ", "=======\n", ">>>>>>> ", "||||||| "} {
+			if bytes.HasPrefix(line, []byte(marker)) {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+func describeJSONError(b []byte, offset int64, err error) error {
+	if errors.Is(err, io.EOF) {
+		return errors.New("the file is empty")
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("line %d: the file ends too early; restore it from git", 1+bytes.Count(b, []byte("\n")))
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		offset = syntax.Offset
+	}
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(b[:offset], []byte("\n")), err)
+}
+
+// firstDifference returns the number of the first line that differs, 0 if none.
+func firstDifference(want, have []byte) (line int, w, h string) {
+	if bytes.Equal(want, have) {
+		return 0, "", ""
+	}
+	ws, hs := strings.Split(string(want), "\n"), strings.Split(string(have), "\n")
+	at := func(s []string, i int) string {
+		if i < len(s) {
+			return strings.TrimSpace(s[i])
+		}
+		return "end of file"
+	}
+	for i := range max(len(ws), len(hs)) {
+		if i >= len(ws) || i >= len(hs) || ws[i] != hs[i] {
+			return i + 1, at(ws, i), at(hs, i)
+		}
+	}
+	return 0, "", ""
+}
+
+// Format returns the canonical text of baselines.json: targets and benchmarks
+// sorted, one benchmark a line.
+func (f *File) Format() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "{\n  \"schema\": %d,\n  \"targets\": [", fileSchema)
+	sets := slices.SortedFunc(slices.Values(f.Sets), func(a, b Set) int {
+		return bytes.Compare(mustJSON(a.Target), mustJSON(b.Target))
+	})
+	for i, s := range sets {
+		comma(&b, i)
+		b.WriteString("\n    {\n")
+		for _, v := range []any{s.Target, s.Toolchain} {
+			writeFields(&b, mustJSON(v))
+		}
+		b.WriteString("      \"benchmarks\": {")
+		pkg := ""
+		rows := 0
+		for _, k := range (Budgets{Rows: s.Rows}).keys() {
+			if k.Pkg != pkg || rows == 0 {
+				if rows > 0 {
+					b.WriteString("\n        },")
+				}
+				fmt.Fprintf(&b, "\n        %s: {", mustJSON(k.Pkg))
+				pkg, rows = k.Pkg, 0
+			}
+			comma(&b, rows)
+			r := s.Rows[k]
+			fmt.Fprintf(&b, "\n          %s: %s", mustJSON(k.Name), spaced(mustJSON(budgetJSON{r.Ir, r.K, r.Allocs, r.Bytes, r.Limit, r.Reason})))
+			rows++
+		}
+		if rows > 0 {
+			b.WriteString("\n        }\n      ")
+		}
+		b.WriteString("}\n    }")
+	}
+	if len(sets) > 0 {
+		b.WriteString("\n  ")
+	}
+	b.WriteString("]\n}\n")
+	return b.Bytes()
+}
+
+func comma(b *bytes.Buffer, i int) {
+	if i > 0 {
+		b.WriteByte(',')
+	}
+}
+
+// mustJSON encodes values whose encoding cannot fail, without escaping <, > and &.
+func mustJSON(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("gate: encoding " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// writeFields writes the members of a flat JSON object, a line each.
+func writeFields(b *bytes.Buffer, object []byte) {
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, object, "    ", "  "); err != nil {
+		panic("gate: indenting " + err.Error())
+	}
+	lines := strings.Split(indented.String(), "\n")
+	for _, l := range lines[1 : len(lines)-1] {
+		b.WriteString(strings.TrimSuffix(l, ",") + ",\n")
+	}
+}
+
+// spaced puts a space after each colon and comma between the members of a flat
+// JSON object.
+func spaced(object []byte) []byte {
+	var b bytes.Buffer
+	inString, escaped := false, false
+	for _, c := range object {
+		b.WriteByte(c)
+		switch {
+		case escaped:
+			escaped = false
+		case inString && c == '\\':
+			escaped = true
+		case c == '"':
+			inString = !inString
+		case !inString && (c == ':' || c == ','):
+			b.WriteByte(' ')
+		}
+	}
+	return b.Bytes()
+}

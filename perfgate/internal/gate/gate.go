@@ -1,0 +1,152 @@
+// Package gate is the domain of perfgate: what was measured ([Sample]), where
+// ([Target]), what it may cost ([Budgets]), and the judgement ([Check]).
+//
+// It is bytes and values only: it starts no process and reads no file, and it
+// imports nothing of perfgate. Everything else may import it.
+package gate
+
+import "strings"
+
+// RulesVersion is part of every [Target]. It is raised when a change to the way
+// of measuring (an edit of the toolchain, the environment, the arguments)
+// changes a count of unchanged code.
+const RulesVersion = 1
+
+// Key names a benchmark: the import path of its package and its full name
+// without the prefix "Benchmark", as in "Store/size=1024". A Key with an empty
+// Name stands for a whole package, as in the fault of one that does not compile.
+type Key struct {
+	Pkg  string
+	Name string
+}
+
+// String returns the name, or the import path of a whole package.
+func (k Key) String() string {
+	if k.Name == "" {
+		return k.Pkg
+	}
+	return k.Name
+}
+
+func (k Key) compare(l Key) int {
+	if c := strings.Compare(k.Pkg, l.Pkg); c != 0 {
+		return c
+	}
+	return strings.Compare(k.Name, l.Name)
+}
+
+// A Target is all that decides a count beside the source and the versions of
+// the tools. Budgets hold for one target only.
+type Target struct {
+	GOOS         string `json:"goos"`
+	GOARCH       string `json:"goarch"`
+	Level        string `json:"level"`        // GOAMD64, GOARM64 or the like, as in "v1"
+	GOEXPERIMENT string `json:"goexperiment"` // "" for the release's defaults
+	CGO          string `json:"cgo_enabled"`  // "0" or "1"
+	Method       string `json:"method"`       // "cachegrind"
+	Rules        int    `json:"rules"`        // RulesVersion
+	CPU          string `json:"cpu"`          // features that the measured program sees, separated by spaces
+}
+
+// Diff names what differs between t and u, as in
+// "level is v1 in the file and v3 here", or returns "".
+func (t Target) Diff(u Target) string {
+	var d []string
+	field := func(name, a, b string) {
+		if a != b {
+			d = append(d, name+" is "+quoteEmpty(a)+" in the budgets and "+quoteEmpty(b)+" here")
+		}
+	}
+	field("platform", t.GOOS+"/"+t.GOARCH, u.GOOS+"/"+u.GOARCH)
+	field("CPU level", t.Level, u.Level)
+	field("GOEXPERIMENT", t.GOEXPERIMENT, u.GOEXPERIMENT)
+	field("CGO_ENABLED", t.CGO, u.CGO)
+	field("method", t.Method, u.Method)
+	if t.Rules != u.Rules {
+		field("rules version", itoa(t.Rules), itoa(u.Rules))
+	}
+	if t.CPU != u.CPU {
+		gone, come := featureDiff(t.CPU, u.CPU)
+		d = append(d, "CPU features differ (missing here: "+quoteEmpty(gone)+"; only here: "+quoteEmpty(come)+")")
+	}
+	return strings.Join(d, ", ")
+}
+
+func quoteEmpty(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func featureDiff(a, b string) (onlyA, onlyB string) {
+	only := func(x, y string) string {
+		in := make(map[string]bool)
+		for _, f := range strings.Fields(y) {
+			in[f] = true
+		}
+		var out []string
+		for _, f := range strings.Fields(x) {
+			if !in[f] {
+				out = append(out, f)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	return only(a, b), only(b, a)
+}
+
+// A Toolchain names the versions that counts also depend on.
+type Toolchain struct {
+	Go       string `json:"go"`       // as in "go1.26.8"
+	Valgrind string `json:"valgrind"` // as in "3.19.0"
+}
+
+// Release returns the language release of a Go version: "go1.26" of
+// "go1.26.8", "go1.26rc1" or "go1.26.8 X:name". A version of another shape,
+// such as "devel go1.27-abc", is its own release.
+func Release(version string) string {
+	v, _, _ := strings.Cut(version, " ")
+	rest, ok := strings.CutPrefix(v, "go1.")
+	if !ok {
+		return version
+	}
+	i := 0
+	for i < len(rest) && '0' <= rest[i] && rest[i] <= '9' {
+		i++
+	}
+	return "go1." + rest[:i]
+}
+
+// A Run is one process that ran one benchmark under the counter.
+type Run struct {
+	N  int   // iterations asked for
+	Ir int64 // instructions executed in user space by the whole process
+}
+
+// A Sample is what measuring one benchmark gave: the counts of two runs and
+// their slope, or a [Fault].
+type Sample struct {
+	Key
+	K           int   // Hi.N - Lo.N is 10^K
+	IrPerOp     PerOp // slope of the instructions
+	AllocsPerOp PerOp // slope of the heap allocations
+	BytesPerOp  PerOp // slope of the allocated bytes
+	CGO         bool  // the package was built with cgo
+	Loop        bool  // the benchmark uses b.Loop, not b.N
+	Lo, Hi      Run
+	Notes       []string // remarks for the reader, such as a timer stopped in the loop
+	Fault       *Fault   // not nil: there is no count
+}
+
+// A Fault says why a benchmark has no count that can be judged.
+type Fault struct {
+	Verdict Verdict // Broken, Unstable or Empty
+	Reason  string  // one line, or several of which the first says all
+}
+
+// Broken returns the sample of a benchmark, or of a whole package, that could
+// not be measured.
+func BrokenSample(k Key, reason string) Sample {
+	return Sample{Key: k, Fault: &Fault{Verdict: Broken, Reason: reason}}
+}

@@ -1,0 +1,193 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// UpdateOptions of [File.Update]. The zero value ratchets down only.
+type UpdateOptions struct {
+	AllowIncrease bool
+	Reason        string // required with AllowIncrease, recorded with each row that is raised
+}
+
+// An Action is what [File.Update] did with one benchmark.
+type Action uint8
+
+// The actions. Kept means measured higher and left alone.
+const (
+	Unchanged Action = iota + 1
+	Added
+	Lowered
+	Raised
+	Dropped
+	Kept
+	Unmeasured
+)
+
+var actionNames = [...]string{Unchanged: "unchanged", Added: "added", Lowered: "lowered", Raised: "raised", Dropped: "removed", Kept: "kept", Unmeasured: "not recorded"}
+
+func (a Action) String() string { return actionNames[a] }
+
+// A Step is one benchmark's part in an update.
+type Step struct {
+	Key
+	Action  Action
+	Old     *Budget // nil if it had none
+	New     *Budget // what stands in the file now; nil if nothing does
+	Sample  *Sample // nil for Dropped
+	Verdict Verdict // of the sample against the old budget
+}
+
+// ErrOtherToolchain is wrapped by the error of an [File.Update] that would mix
+// the counts of two toolchains in one set.
+var ErrOtherToolchain = errors.New("budgets of another toolchain")
+
+// Update ratchets the budgets of target t: it adds what is new, lowers what
+// became cheaper, drops what is in scope and gone, and leaves everything else,
+// the stored K included. Rows that cost more are raised only with
+// AllowIncrease; a sample with a fault changes nothing.
+//
+// A set holds counts of one toolchain. If tc is not the set's, Update fails
+// with [ErrOtherToolchain] unless AllowIncrease is set and the samples replace
+// every row of the set.
+func (f *File) Update(t Target, tc Toolchain, samples []Sample, scope Scope, o UpdateOptions) ([]Step, error) {
+	if o.AllowIncrease != (o.Reason != "") {
+		return nil, errors.New("-allow-increase and -reason go together")
+	}
+	measured := make(map[Key]*Sample)
+	faulty := make(map[string]bool)
+	for i := range samples {
+		s := &samples[i]
+		if s.Fault == nil {
+			measured[s.Key] = s
+		} else if s.Name == "" {
+			faulty[s.Pkg] = true
+		}
+	}
+	for _, cgo := range []bool{false, true} {
+		if err := f.adopt(t.withCGO(cgo), tc, measured, scope, o); err != nil {
+			return nil, err
+		}
+	}
+	var steps []Step
+	old := f.Budgets(t, tc)
+	present := make(map[Key]bool)
+	for i := range samples {
+		s := &samples[i]
+		present[s.Key] = true
+		steps = append(steps, f.ratchet(t, tc, s, old, o))
+	}
+	for _, k := range old.keys() {
+		if present[k] || faulty[k.Pkg] || !scope(k) {
+			continue
+		}
+		b := old.Rows[k]
+		delete(f.find(t.withCGO(b.CGO)).Rows, k)
+		steps = append(steps, Step{Key: k, Action: Dropped, Old: &b, Verdict: Removed})
+	}
+	f.Sets = slices.DeleteFunc(f.Sets, func(s Set) bool { return len(s.Rows) == 0 })
+	slices.SortFunc(steps, func(a, b Step) int { return a.compare(b.Key) })
+	return steps, nil
+}
+
+// adopt makes the set of t one of toolchain tc, if that is allowed.
+func (f *File) adopt(t Target, tc Toolchain, measured map[Key]*Sample, scope Scope, o UpdateOptions) error {
+	set := f.find(t)
+	if set == nil || set.Toolchain == tc {
+		return nil
+	}
+	if !o.AllowIncrease {
+		return fmt.Errorf("%w: recorded with %s and valgrind %s, this is %s and valgrind %s",
+			ErrOtherToolchain, set.Go, set.Valgrind, tc.Go, tc.Valgrind)
+	}
+	for k := range set.Rows {
+		if measured[k] == nil && (!scope(k) || stillThere(k, measured)) {
+			return fmt.Errorf("%w: recorded with %s and valgrind %s; to record anew with %s and valgrind %s, measure all of them (%s %s was not)",
+				ErrOtherToolchain, set.Go, set.Valgrind, tc.Go, tc.Valgrind, k.Pkg, k.Name)
+		}
+	}
+	set.Toolchain = tc
+	return nil
+}
+
+// stillThere reports whether k's package was measured only in part.
+func stillThere(k Key, measured map[Key]*Sample) bool {
+	for m := range maps.Keys(measured) {
+		if m.Pkg == k.Pkg {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *File) ratchet(t Target, tc Toolchain, s *Sample, old Budgets, o UpdateOptions) Step {
+	step := Step{Key: s.Key, Sample: s, Verdict: New}
+	was, ok := old.Rows[s.Key]
+	if ok {
+		step.Old, step.New = &was, &was
+	}
+	if s.Fault != nil {
+		step.Action, step.Verdict = Unmeasured, s.Fault.Verdict
+		return step
+	}
+	now := Budget{Ir: s.IrPerOp, K: s.K, Allocs: s.AllocsPerOp, Bytes: s.BytesPerOp, CGO: s.CGO}
+	switch {
+	case !ok:
+		step.Action = Added
+	case was.CGO != now.CGO || was.K != now.K:
+		// Another way of measuring: the two numbers do not compare.
+		step.Action, step.Verdict = Kept, Incomparable
+		if o.AllowIncrease {
+			step.Action = Raised
+		}
+	default:
+		step.Verdict = compare(was.Ir, now.Ir, was.limit())
+		step.Action = direction(was, now, o)
+	}
+	now.Limit, now.Reason = was.Limit, was.Reason
+	switch step.Action {
+	case Unchanged, Kept:
+		return step
+	case Raised:
+		now.Reason = o.Reason
+	case Lowered:
+		if !o.AllowIncrease {
+			now.Allocs, now.Bytes = min(was.Allocs, now.Allocs), min(was.Bytes, now.Bytes)
+		}
+	}
+	if ok {
+		delete(f.find(t.withCGO(was.CGO)).Rows, s.Key)
+	}
+	f.ensure(t.withCGO(s.CGO), tc).Rows[s.Key] = now
+	step.New = &now
+	return step
+}
+
+// direction says what becomes of a budget. Instructions decide; allocations
+// and bytes only where the instructions are equal.
+func direction(was, now Budget, o UpdateOptions) Action {
+	higher := now.Ir > was.Ir || now.Ir == was.Ir && (now.Allocs > was.Allocs || now.Bytes > was.Bytes)
+	lower := now.Ir < was.Ir || now.Ir == was.Ir && (now.Allocs < was.Allocs || now.Bytes < was.Bytes)
+	switch {
+	case higher && o.AllowIncrease:
+		return Raised
+	case now.Ir > was.Ir:
+		return Kept
+	case lower:
+		return Lowered
+	case higher:
+		return Kept
+	}
+	return Unchanged
+}
+
+func (f *File) ensure(t Target, tc Toolchain) *Set {
+	if s := f.find(t); s != nil {
+		return s
+	}
+	f.Sets = append(f.Sets, Set{Target: t, Toolchain: tc, Rows: make(map[Key]Budget)})
+	return &f.Sets[len(f.Sets)-1]
+}

@@ -1,0 +1,416 @@
+// Package measure turns a module and a selection of its benchmarks into
+// samples: it lists, builds and counts.
+package measure
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/count"
+	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/process"
+)
+
+// A Request says what to measure. The zero value is the package in the working
+// folder with all its benchmarks.
+type Request struct {
+	Dir      string   // folder that the patterns start from
+	Patterns []string // as in "go help packages"
+	Bench    string   // as go test's -bench; "" for all
+	Skip     string   // as go test's -skip
+	Short    bool
+	Args     []string // after perfgate's own, for the test binary
+	Env      []string // NAME=VALUE, for the measured program
+	Flags    exact.Flags
+	Jobs     int           // processes side by side
+	Timeout  time.Duration // for each process
+}
+
+// An Event tells of progress.
+type Event struct {
+	Message     string   // one line, or "" for a change of the following
+	Done, Total int      // benchmarks
+	Working     gate.Key // one that is being measured
+}
+
+// A Session measures the benchmarks of one request on one machine.
+type Session struct {
+	Target    gate.Target // without cgo
+	Toolchain gate.Toolchain
+	Go        *exact.Go
+	Packages  []exact.Package // with a benchmark that may match
+	Listed    []exact.Package // all that the patterns match
+
+	req      Request
+	counter  count.Counter
+	scratch  string
+	overlay  *exact.Overlay
+	progress func(Event)
+	starts   atomic.Int64
+	binaries map[string]exact.Binary // by import path
+	leaves   map[gate.Key]leaf
+}
+
+// leaf is a benchmark without sub-benchmarks.
+type leaf struct {
+	gate.Key
+	cgo   bool
+	bytes int64 // allocated by one iteration
+}
+
+// Open finds the toolchain, edits it, lists the packages and looks at the CPU.
+// Nothing is measured yet. scratch is a folder for temporary files.
+func Open(ctx context.Context, req Request, c count.Counter, valgrind, method, scratch string, progress func(Event)) (*Session, error) {
+	s := &Session{
+		req: req, counter: c, scratch: scratch, progress: progress,
+		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
+	}
+	tmp := filepath.Join(scratch, "go")
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.Go, err = exact.FindGo(ctx, req.Dir, tmp); err != nil {
+		return nil, err
+	}
+	if s.overlay, err = s.Go.Overlay(); err != nil {
+		return nil, err
+	}
+	var features string
+	err = parallel(ctx, 2,
+		func(ctx context.Context) (err error) { features, err = s.features(ctx, tmp); return },
+		func(ctx context.Context) (err error) {
+			s.Listed, err = s.Go.Packages(ctx, req.Flags, req.Patterns)
+			return
+		})
+	if err != nil {
+		return nil, err
+	}
+	s.Packages = s.selectPackages()
+	s.Toolchain = gate.Toolchain{Go: s.Go.Version, Valgrind: valgrind}
+	s.Target = gate.Target{
+		GOOS: s.Go.GOOS, GOARCH: s.Go.GOARCH, Level: s.Go.Level, GOEXPERIMENT: s.Go.Experiment,
+		CGO: "0", Method: method, Rules: gate.RulesVersion, CPU: features,
+	}
+	return s, nil
+}
+
+func (s *Session) features(ctx context.Context, tmp string) (string, error) {
+	probe, fresh, err := s.Go.BuildProbe(ctx, s.overlay, tmp, func() {
+		s.say("building the standard library for exact counts (once per Go release)")
+	})
+	if err != nil {
+		return "", err
+	}
+	if fresh != 0 {
+		s.say(fmt.Sprintf("built the standard library in %d s", int(fresh.Seconds()+0.5)))
+	}
+	dir := filepath.Join(s.scratch, "features")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	features, _, err := exact.Features(ctx, s.counted(), probe, dir, s.req.Timeout)
+	return features, err
+}
+
+// counted is the counter, counting its starts.
+func (s *Session) counted() count.Counter { return counterFunc(s.count) }
+
+type counterFunc func(context.Context, process.Command, string, time.Duration) (count.Result, error)
+
+func (f counterFunc) Run(ctx context.Context, c process.Command, scratch string, limit time.Duration) (count.Result, error) {
+	return f(ctx, c, scratch, limit)
+}
+
+func (s *Session) count(ctx context.Context, c process.Command, scratch string, limit time.Duration) (count.Result, error) {
+	s.starts.Add(1)
+	return s.counter.Run(ctx, c, scratch, limit)
+}
+
+// Starts returns how many times a program was started under the counter.
+func (s *Session) Starts() int { return int(s.starts.Load()) }
+
+func (s *Session) say(message string) { s.progress(Event{Message: message}) }
+
+// selectPackages returns the packages that have a benchmark function which the
+// patterns may select, and those that cannot be built.
+func (s *Session) selectPackages() []exact.Package {
+	match := newMatcher(s.req.Bench, s.req.Skip)
+	var found []exact.Package
+	for _, p := range s.Listed {
+		if slices.ContainsFunc(p.Benchmarks, match.mayContain) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// Run lists, builds and measures. Benchmarks with a budget are measured with
+// the budget's K. With verify each is measured twice, and unequal counts are a
+// fault. The samples are sorted.
+//
+// An error is trouble that is no single benchmark's: it leaves nothing
+// measured.
+func (s *Session) Run(ctx context.Context, budgets gate.Budgets, verify bool) ([]gate.Sample, error) {
+	samples, err := s.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	leaves := make([]leaf, 0, len(s.leaves))
+	for _, l := range s.leaves {
+		leaves = append(leaves, l)
+	}
+	measured, err := s.measureAll(ctx, leaves, budgets, verify)
+	samples = append(samples, measured...)
+	slices.SortFunc(samples, func(a, b gate.Sample) int { return compareKeys(a.Key, b.Key) })
+	return samples, err
+}
+
+func compareKeys(a, b gate.Key) int {
+	if c := strings.Compare(a.Pkg, b.Pkg); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// Leaves lists the benchmarks that the request selects, without measuring them,
+// and a faulty sample for each that cannot be.
+func (s *Session) Leaves(ctx context.Context) ([]gate.Key, []gate.Sample, error) {
+	faults, err := s.prepare(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var keys []gate.Key
+	for k := range s.leaves {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, compareKeys)
+	return keys, faults, nil
+}
+
+// Again measures samples once more, as they were measured before. A sample whose
+// two slopes differ comes back with the fault Unstable.
+func (s *Session) Again(ctx context.Context, samples []gate.Sample) ([]gate.Sample, error) {
+	jobs := make([]func(context.Context) error, len(samples))
+	again := slices.Clone(samples)
+	for i := range again {
+		jobs[i] = func(ctx context.Context) error {
+			first := again[i]
+			second, err := s.sample(ctx, s.leaves[first.Key], first.K, nil)
+			if err == nil {
+				again[i] = compareSamples(first, second)
+			}
+			return err
+		}
+	}
+	return again, parallel(ctx, s.req.Jobs, jobs...)
+}
+
+// measureAll measures leaves side by side, those first that take longest as far
+// as the budgets know.
+func (s *Session) measureAll(ctx context.Context, leaves []leaf, budgets gate.Budgets, verify bool) ([]gate.Sample, error) {
+	cost := func(l leaf) int64 {
+		b, ok := budgets.Rows[l.Key]
+		if !ok {
+			return 1 << 62 // unknown may be long
+		}
+		return b.Ir.Round() * int64(iterations(b.K).hi)
+	}
+	slices.SortFunc(leaves, func(a, b leaf) int {
+		if ca, cb := cost(a), cost(b); ca != cb {
+			if ca > cb {
+				return -1
+			}
+			return 1
+		}
+		return compareKeys(a.Key, b.Key)
+	})
+	samples := make([]gate.Sample, len(leaves))
+	jobs := make([]func(context.Context) error, len(leaves))
+	var done atomic.Int64
+	for i, l := range leaves {
+		jobs[i] = func(ctx context.Context) (err error) {
+			s.progress(Event{Done: int(done.Load()), Total: len(leaves), Working: l.Key})
+			k, ok := budgets.K(l.Key)
+			if !ok {
+				k = unknownK
+			}
+			samples[i], err = s.measure(ctx, l, k, verify)
+			s.progress(Event{Done: int(done.Add(1)), Total: len(leaves), Working: l.Key})
+			return err
+		}
+	}
+	return samples, parallel(ctx, s.req.Jobs, jobs...)
+}
+
+// parallel runs jobs, at most n at a time, in their order. The first error
+// cancels the rest and is returned.
+func parallel(ctx context.Context, n int, jobs ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	queue := make(chan func(context.Context) error)
+	for range min(max(n, 1), len(jobs)) {
+		wg.Go(func() {
+			for job := range queue {
+				if err := job(ctx); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for _, job := range jobs {
+		if ctx.Err() != nil {
+			break
+		}
+		queue <- job
+	}
+	close(queue)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// ErrNothing is the error of a selection in which there is nothing to measure.
+type ErrNothing struct {
+	Message string
+	Hint    string // "" for none
+}
+
+func (e ErrNothing) Error() string { return e.Message }
+
+// nothing explains why no benchmark was found.
+func (s *Session) nothing(names []string) error {
+	if len(names) == 0 {
+		for _, p := range s.Listed {
+			for _, b := range p.Benchmarks {
+				names = append(names, strings.TrimPrefix(b, "Benchmark"))
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ErrNothing{Message: fmt.Sprintf("no benchmarks in %s", strings.Join(s.patterns(), " "))}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	slices.SortStableFunc(names, func(a, b string) int {
+		return distance(s.req.Bench, a) - distance(s.req.Bench, b)
+	})
+	return ErrNothing{
+		Message: fmt.Sprintf("no benchmark in %s matches -bench %q%s", strings.Join(s.patterns(), " "), s.req.Bench, skipNote(s.req.Skip)),
+		Hint:    "the nearest are: " + strings.Join(names[:min(5, len(names))], ", "),
+	}
+}
+
+func skipNote(skip string) string {
+	if skip == "" {
+		return ""
+	}
+	return fmt.Sprintf(" and not -skip %q", skip)
+}
+
+func (s *Session) patterns() []string {
+	if len(s.req.Patterns) == 0 {
+		return []string{"."}
+	}
+	return s.req.Patterns
+}
+
+// distance is the number of insertions, deletions and replacements that make b
+// of a, letter case aside.
+func distance(a, b string) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range y {
+			next := diagonal
+			if x[i] != y[j] {
+				next = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(y)]
+}
+
+// Scope returns what the request covers: benchmarks of the listed packages, and
+// of packages below a pattern that no longer exist, if the patterns select
+// their names.
+func (s *Session) Scope() gate.Scope {
+	match := newMatcher(s.req.Bench, s.req.Skip)
+	listed := make(map[string]bool)
+	for _, p := range s.Listed {
+		listed[p.ImportPath] = true
+	}
+	patterns := s.importPatterns()
+	return func(k gate.Key) bool {
+		covered := listed[k.Pkg] || slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(k.Pkg) })
+		return covered && match.matches(k.Name)
+	}
+}
+
+// importPatterns turns package patterns into expressions for import paths.
+func (s *Session) importPatterns() []*regexp.Regexp {
+	var res []*regexp.Regexp
+	for _, p := range s.patterns() {
+		if p == "." || p == ".." || strings.HasPrefix(p, "./") || strings.HasPrefix(p, "../") || filepath.IsAbs(p) {
+			path, ok := s.importPath(p)
+			if !ok {
+				continue
+			}
+			p = path
+		}
+		quoted := regexp.QuoteMeta(p)
+		quoted = strings.ReplaceAll(quoted, `\.\.\.`, `.*`)
+		if rest, ok := strings.CutSuffix(quoted, "/.*"); ok {
+			quoted = rest + "(/.*)?"
+		}
+		res = append(res, regexp.MustCompile("^"+quoted+"$"))
+	}
+	return res
+}
+
+// importPath returns the import path of a relative pattern, by way of a listed
+// package's folder.
+func (s *Session) importPath(pattern string) (string, bool) {
+	dir := pattern
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(s.req.Dir, pattern)
+	}
+	for _, p := range s.Listed {
+		// The folder of the module and its path correspond at every package.
+		rel, err := filepath.Rel(p.Dir, dir)
+		if err != nil || p.Dir == "" {
+			continue
+		}
+		elems := strings.Split(p.ImportPath, "/")
+		ups := 0
+		rest := filepath.ToSlash(rel)
+		for rest == ".." || strings.HasPrefix(rest, "../") {
+			rest = strings.TrimPrefix(strings.TrimPrefix(rest, ".."), "/")
+			ups++
+		}
+		if ups >= len(elems) {
+			continue
+		}
+		path := strings.Join(elems[:len(elems)-ups], "/")
+		if rest != "" && rest != "." {
+			path += "/" + rest
+		}
+		return path, true
+	}
+	return "", false
+}

@@ -1,0 +1,205 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/count"
+	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/process"
+)
+
+// prepare builds the packages and finds the leaves. It returns faulty samples
+// for packages and benchmarks that cannot be measured.
+func (s *Session) prepare(ctx context.Context) ([]gate.Sample, error) {
+	if len(s.Packages) == 0 {
+		return nil, s.nothing(nil)
+	}
+	s.say(fmt.Sprintf("building %s for exact counts", plural(len(s.Packages), "package")))
+	type prepared struct {
+		leaves []leaf
+		faults []gate.Sample
+		binary exact.Binary
+	}
+	results := make([]prepared, len(s.Packages))
+	jobs := make([]func(context.Context) error, len(s.Packages))
+	for i, p := range s.Packages {
+		jobs[i] = func(ctx context.Context) (err error) {
+			r := &results[i]
+			r.binary, r.faults, err = s.build(ctx, i, p)
+			if err == nil && r.faults == nil {
+				r.leaves, r.faults, err = s.list(ctx, p, r.binary, s.req.Bench)
+			}
+			return err
+		}
+	}
+	if err := parallel(ctx, s.req.Jobs, jobs...); err != nil {
+		return nil, err
+	}
+	var faults []gate.Sample
+	for i, p := range s.Packages {
+		s.binaries[p.ImportPath] = results[i].binary
+		faults = append(faults, results[i].faults...)
+		for _, l := range results[i].leaves {
+			s.leaves[l.Key] = l
+		}
+	}
+	if len(s.leaves) == 0 && len(faults) == 0 {
+		return nil, s.nothing(s.otherLeaves(ctx))
+	}
+	return faults, nil
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func (s *Session) build(ctx context.Context, i int, p exact.Package) (exact.Binary, []gate.Sample, error) {
+	whole := gate.Key{Pkg: p.ImportPath}
+	if p.Err != "" {
+		return exact.Binary{}, []gate.Sample{gate.BrokenSample(whole, "does not compile: "+strings.TrimSpace(p.Err))}, nil
+	}
+	dir := filepath.Join(s.scratch, "bin", fmt.Sprintf("%04d", i))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return exact.Binary{}, nil, err
+	}
+	b := exact.Binary{Path: filepath.Join(dir, "bench.test"), Dir: p.Dir, Args: s.req.Args, Env: s.req.Env, Short: s.req.Short}
+	err := s.Go.Build(ctx, s.overlay, p, s.req.Flags, b.Path)
+	if ctx.Err() != nil {
+		return b, nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return b, []gate.Sample{gate.BrokenSample(whole, "does not compile: "+compilerText(err.Error()))}, nil
+	}
+	return b, nil, nil
+}
+
+// compilerText drops the lines of go's output that only name the package.
+func compilerText(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, "\n"); !strings.HasPrefix(line, "# ") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxCrashes is how many benchmarks of a package may end the process before the
+// rest of the package is given up.
+const maxCrashes = 20
+
+// list runs each selected benchmark of a package once, not under the counter:
+// sub-benchmarks are only known when their parent runs. A benchmark that ends
+// the process is left out, and the others are listed again.
+func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, bench string) ([]leaf, []gate.Sample, error) {
+	if bench == "" {
+		bench = "."
+	}
+	var faults []gate.Sample
+	skip := s.req.Skip
+	for {
+		out, err := s.runNative(ctx, p, b, bench, skip)
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		leaves, found := s.readList(p, out)
+		if len(found) == 0 && err == nil || len(found) > 0 && !crashed(out) {
+			return leaves, append(faults, found...), nil
+		}
+		culprit := exact.Started(out.Stdout)
+		why := describeEnd(err, out)
+		if limit, ok := errors.AsType[count.ErrTimeout](err); ok {
+			why = limit.Error() + " for one iteration (-timeout allows more)"
+		}
+		if culprit == "" || len(faults) == maxCrashes {
+			whole := gate.BrokenSample(gate.Key{Pkg: p.ImportPath}, "listing its benchmarks: "+why)
+			return leaves, append(append(faults, found...), whole), nil
+		}
+		faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: culprit}, why))
+		skip = strings.TrimPrefix(skip+"|"+exact.Pattern(culprit), "|")
+	}
+}
+
+// crashed reports whether a test binary ended without its closing line.
+func crashed(out process.Output) bool {
+	text := strings.TrimSpace(exact.Text(out.Stdout))
+	last := text[strings.LastIndex(text, "\n")+1:]
+	return last != "FAIL" && last != "PASS"
+}
+
+func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary, bench, skip string) (process.Output, error) {
+	dir, err := s.runDir(gate.Key{Pkg: p.ImportPath})
+	if err != nil {
+		return process.Output{}, err
+	}
+	defer removeAll(dir)
+	c, err := b.ListCommand(dir, bench, skip)
+	if err != nil {
+		return process.Output{}, err
+	}
+	timed, cancel := context.WithTimeoutCause(ctx, s.req.Timeout, count.ErrTimeout{Limit: s.req.Timeout})
+	defer cancel()
+	return process.Run(timed, c)
+}
+
+func (s *Session) readList(p exact.Package, out process.Output) (leaves []leaf, faults []gate.Sample) {
+	for _, r := range exact.Results(out.Stdout) {
+		leaves = append(leaves, leaf{gate.Key{Pkg: p.ImportPath, Name: r.Name}, p.CGO, r.Bytes})
+	}
+	failed, skipped := exact.Failures(out.Stdout)
+	for name, why := range failed {
+		if !hasFailedChild(name, failed) {
+			faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name}, "fails: "+orNone(why)))
+		}
+	}
+	for name, why := range skipped {
+		faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name},
+			"skips itself: "+orNone(why)+"\nleave it out with -skip, or give it what it needs (-env, -args)"))
+	}
+	return leaves, faults
+}
+
+// hasFailedChild reports whether name failed because a sub-benchmark did.
+func hasFailedChild(name string, failed map[string]string) bool {
+	for other := range failed {
+		if strings.HasPrefix(other, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func orNone(why string) string {
+	if why == "" {
+		return "(no message)"
+	}
+	return why
+}
+
+// otherLeaves lists what there is without the user's selection, for a hint.
+func (s *Session) otherLeaves(ctx context.Context) []string {
+	top, _, _ := strings.Cut(s.req.Bench, "/")
+	if CheckPattern(top) != nil {
+		top = "."
+	}
+	var names []string
+	for _, p := range s.Packages {
+		leaves, _, err := s.list(ctx, p, s.binaries[p.ImportPath], top)
+		if err != nil {
+			return nil
+		}
+		for _, l := range leaves {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}

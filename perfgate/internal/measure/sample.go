@@ -1,0 +1,325 @@
+package measure
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/count"
+	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/process"
+)
+
+// Bounds of what one process may execute and keep: they decide K.
+const (
+	maxIterationsIr = 150_000_000   // of the iterations between the two runs
+	maxRunIr        = 3_000_000_000 // of the longer run
+	maxHeap         = 512 << 20     // bytes: the collector is off
+	cheapIr         = 20_000_000    // two iterations and start-up: eleven are affordable
+
+	unknownK = -1
+)
+
+type pair struct{ lo, hi int }
+
+// iterations returns the two iteration counts for an exponent. They have the
+// same number of digits and differ by 10^k, and lo is at least 2: testing runs
+// once before, and only once when it is asked for one.
+func iterations(k int) pair {
+	if k == 0 {
+		return pair{2, 3}
+	}
+	n := 1
+	for range k {
+		n *= 10
+	}
+	return pair{n + 1, 2*n + 1}
+}
+
+// measure measures a leaf with exponent k, or chooses one if k is unknownK.
+func (s *Session) measure(ctx context.Context, l leaf, k int, verify bool) (gate.Sample, error) {
+	known := make(map[int]*counted)
+	if k == unknownK {
+		var fault *gate.Fault
+		var err error
+		if k, fault, err = s.chooseK(ctx, l, known); err != nil || fault != nil {
+			return gate.Sample{Key: l.Key, CGO: l.cgo, Fault: fault}, err
+		}
+	}
+	first, err := s.sample(ctx, l, k, known)
+	if err != nil || !verify || first.Fault != nil && first.Fault.Verdict == gate.Broken {
+		return first, err
+	}
+	again := make(map[int]*counted)
+	second, err := s.sample(ctx, l, k, again)
+	if err != nil {
+		return first, err
+	}
+	judged := compareSamples(first, second)
+	if judged.Fault != nil && judged.Fault.Verdict == gate.Unstable {
+		judged.Fault.Reason += differingFunctions(known[iterations(k).hi], again[iterations(k).hi])
+	}
+	return judged, nil
+}
+
+// compareSamples returns the first sample, with a fault if the second differs.
+func compareSamples(first, second gate.Sample) gate.Sample {
+	switch {
+	case second.Fault != nil && second.Fault.Verdict == gate.Broken:
+		return second
+	case first.IrPerOp != second.IrPerOp || first.AllocsPerOp != second.AllocsPerOp || first.BytesPerOp != second.BytesPerOp:
+		first.Fault = &gate.Fault{Verdict: gate.Unstable, Reason: fmt.Sprintf("%v and %v Ir/op in two runs of the same code", first.IrPerOp, second.IrPerOp)}
+	}
+	return first
+}
+
+// differingFunctions names the functions whose counts differ most.
+func differingFunctions(a, b *counted) string {
+	type difference struct {
+		name string
+		ir   int64
+	}
+	var all []difference
+	for name := range a.Functions {
+		if d := b.Functions[name] - a.Functions[name]; d != 0 {
+			all = append(all, difference{name, d})
+		}
+	}
+	for name, ir := range b.Functions {
+		if _, ok := a.Functions[name]; !ok {
+			all = append(all, difference{name, ir})
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.SortFunc(all, func(x, y difference) int {
+		if d := abs(y.ir) - abs(x.ir); d != 0 {
+			return int(min(max(d, -1), 1))
+		}
+		return strings.Compare(x.name, y.name)
+	})
+	var text []string
+	for _, d := range all[:min(3, len(all))] {
+		text = append(text, fmt.Sprintf("%s (%+d)", d.name, d.ir))
+	}
+	return "; differs in " + strings.Join(text, ", ")
+}
+
+func abs(v int64) int64 { return max(v, -v) }
+
+// chooseK finds the largest exponent that the bounds allow, from runs of a few
+// iterations. It depends on counts alone, so it repeats.
+func (s *Session) chooseK(ctx context.Context, l leaf, known map[int]*counted) (int, *gate.Fault, error) {
+	base, fault, err := s.countN(ctx, l, 2, known)
+	if err != nil || fault != nil {
+		return 0, fault, err
+	}
+	p := iterations(1)
+	if base.Total > cheapIr {
+		next, fault, err := s.countN(ctx, l, 3, known)
+		if err != nil || fault != nil {
+			return 0, fault, err
+		}
+		perOp := next.Total - base.Total
+		if !affordable(1, base.Total-2*perOp, perOp, l.bytes) {
+			return 0, nil, nil
+		}
+	}
+	lo, fault, err := s.countN(ctx, l, p.lo, known)
+	if err != nil || fault != nil {
+		return 0, fault, err
+	}
+	hi, fault, err := s.countN(ctx, l, p.hi, known)
+	if err != nil || fault != nil {
+		return 0, fault, err
+	}
+	perOp := (hi.Total - lo.Total) / 10
+	bytes := (hi.Bytes - lo.Bytes) / 10
+	for k := gate.MaxK; k > 1; k-- {
+		if affordable(k, lo.Total-11*perOp, perOp, bytes) {
+			return k, nil, nil
+		}
+	}
+	return 1, nil, nil
+}
+
+func affordable(k int, base, perOp, bytes int64) bool {
+	p := iterations(k)
+	return perOp*int64(p.hi-p.lo) <= maxIterationsIr &&
+		base+perOp*int64(p.hi) <= maxRunIr &&
+		bytes*int64(p.hi) <= maxHeap
+}
+
+// counted is a run that counts: it exited with status 0 and reported the
+// benchmark with the iterations asked for.
+type counted struct {
+	count.Count
+	exact.Result
+}
+
+// sample measures a leaf at the two iteration counts of k, except for those that
+// are known.
+func (s *Session) sample(ctx context.Context, l leaf, k int, known map[int]*counted) (gate.Sample, error) {
+	p := iterations(k)
+	out := gate.Sample{Key: l.Key, K: k, CGO: l.cgo}
+	lo, fault, err := s.countN(ctx, l, p.lo, known)
+	if err != nil || fault != nil {
+		out.Fault = fault
+		return out, err
+	}
+	hi, fault, err := s.countN(ctx, l, p.hi, known)
+	if err != nil || fault != nil {
+		out.Fault = fault
+		return out, err
+	}
+	out.Lo, out.Hi = gate.Run{N: p.lo, Ir: lo.Total}, gate.Run{N: p.hi, Ir: hi.Total}
+	out.IrPerOp = gate.Slope(hi.Total-lo.Total, k)
+	out.AllocsPerOp = gate.Slope(hi.Allocs-lo.Allocs, k)
+	out.BytesPerOp = gate.Slope(hi.Result.Bytes-lo.Result.Bytes, k)
+	out.Loop = hi.Loop
+	out.Fault = emptiness(out)
+	return out, nil
+}
+
+// Instructions per iteration of an empty loop: "for b.Loop() {}" takes 6.8 to
+// 8, "for i := 0; i < b.N; i++ {}" 2.8 to 4.
+const (
+	emptyLoop = 8
+	emptyN    = 4
+)
+
+func emptiness(s gate.Sample) *gate.Fault {
+	limit := gate.Slope(emptyN, 0)
+	if s.Loop {
+		limit = gate.Slope(emptyLoop, 0)
+	}
+	if s.IrPerOp > limit {
+		return nil
+	}
+	why := "no more than its empty loop: did the compiler remove the work?"
+	if s.IrPerOp < gate.Slope(1, 0) {
+		why = "does the benchmark ignore b.N?"
+	}
+	return &gate.Fault{Verdict: gate.Empty, Reason: fmt.Sprintf("%v Ir/op, %s", s.IrPerOp, why)}
+}
+
+// countN runs a leaf n times under the counter, in a process of its own. What
+// is wrong with the benchmark is a fault, other trouble an error.
+func (s *Session) countN(ctx context.Context, l leaf, n int, known map[int]*counted) (*counted, *gate.Fault, error) {
+	if c := known[n]; c != nil {
+		return c, nil, nil
+	}
+	c, why, err := s.countOnce(ctx, l, n)
+	if err != nil {
+		return nil, nil, fmt.Errorf("counting %s at %d iterations: %w", l.Name, n, err)
+	}
+	if why != "" {
+		return nil, &gate.Fault{Verdict: gate.Broken, Reason: why}, nil
+	}
+	if known != nil {
+		known[n] = c
+	}
+	return c, nil, nil
+}
+
+func (s *Session) countOnce(ctx context.Context, l leaf, n int) (c *counted, why string, err error) {
+	dir, err := s.runDir(l.Key)
+	if err != nil {
+		return nil, "", err
+	}
+	defer removeAll(dir)
+	command, err := s.binaries[l.Pkg].Command(dir, exact.Pattern(l.Name), n)
+	if err != nil {
+		return nil, "", err
+	}
+	r, err := s.count(ctx, command, dir, s.req.Timeout)
+	at := fmt.Sprintf(" at %d iterations", n)
+	if limit, ok := errors.AsType[count.ErrTimeout](err); ok {
+		return nil, limit.Error() + at + ": does it ignore b.N, or wait for real time or another process? (-timeout allows more)", nil
+	}
+	if ctx.Err() != nil {
+		return nil, "", context.Cause(ctx)
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, "", err
+	}
+	if err != nil {
+		return nil, err.Error() + at, nil
+	}
+	if r.Status != "" {
+		return nil, describeEnd(errors.New(r.Status+at), r.Output), nil
+	}
+	results := exact.Results(r.Stdout)
+	switch {
+	case len(results) != 1 || results[0].Name != l.Name:
+		return nil, fmt.Sprintf("run alone%s it did not report one result%s", at, firstOutput(r.Output)), nil
+	case results[0].N != n:
+		return nil, fmt.Sprintf("it reported %d iterations instead of %d", results[0].N, n), nil
+	}
+	return &counted{r.Count, results[0]}, "", nil
+}
+
+// describeEnd says how a program ended and what it last printed of that: a
+// panic, a failure, or its last line.
+func describeEnd(err error, out process.Output) string {
+	status := "it ended without a result"
+	if err != nil {
+		status = err.Error()
+	}
+	return status + firstOutput(out)
+}
+
+func firstOutput(out process.Output) string {
+	text := exact.Text(out.Stderr)
+	if i := strings.Index(text, "panic: "); i >= 0 {
+		return ": " + panicText(text[i:])
+	}
+	if i := strings.Index(text, "fatal error: "); i >= 0 {
+		line, _, _ := strings.Cut(text[i:], "\n")
+		return ": " + line
+	}
+	failed, _ := exact.Failures(out.Stdout)
+	for _, why := range failed {
+		return ": " + orNone(why)
+	}
+	if text = strings.TrimSpace(text); text != "" {
+		return ": " + text[strings.LastIndex(text, "\n")+1:]
+	}
+	return ""
+}
+
+// panicText returns the message of a panic and the place in the user's test
+// file, if one is in the trace.
+func panicText(text string) string {
+	message, trace, _ := strings.Cut(text, "\n")
+	for line := range strings.Lines(trace) {
+		place, _, _ := strings.Cut(strings.TrimSpace(line), " +0x")
+		if strings.Contains(place, "_test.go:") {
+			return message + "\n" + filepath.Base(place)
+		}
+	}
+	return message
+}
+
+// runDir makes the folder of one run. Its path depends on the benchmark alone.
+func (s *Session) runDir(k gate.Key) (string, error) {
+	h := sha256.Sum256([]byte(k.Pkg + " " + k.Name))
+	dir := filepath.Join(s.scratch, hex.EncodeToString(h[:6]))
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	return dir, os.Mkdir(dir, 0o700)
+}
+
+// removeAll removes a run's folder. What cannot be removed now is removed with
+// the whole scratch folder.
+func removeAll(dir string) { os.RemoveAll(dir) }

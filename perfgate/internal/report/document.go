@@ -1,0 +1,137 @@
+// Package report holds the one document that perfgate makes, and its forms:
+// JSON, which is also read here, text, and Go's benchmark format.
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+)
+
+// Schema is the number of the JSON form. It is raised when a member changes its
+// meaning or goes.
+const Schema = 1
+
+// A Document is what run and check found. Equal runs give equal documents but
+// for the member Run.
+type Document struct {
+	Schema     int            `json:"schema"`
+	Target     gate.Target    `json:"target"`
+	Toolchain  gate.Toolchain `json:"toolchain"`
+	Benchmarks []Benchmark    `json:"benchmarks"` // sorted by package and name
+	OutOfScope int            `json:"out_of_scope,omitempty"`
+	Notes      []string       `json:"notes,omitempty"`
+	Run        Run            `json:"run"`
+}
+
+// A Benchmark is one row. Without a count the measured members are missing;
+// those of the judgement are missing in a run.
+type Benchmark struct {
+	Pkg         string        `json:"pkg"`
+	Name        string        `json:"name"` // "" for a package that could not be built or listed
+	IrPerOp     *gate.PerOp   `json:"ir_per_op,omitempty"`
+	K           *int          `json:"k,omitempty"`
+	AllocsPerOp *gate.PerOp   `json:"allocs_per_op,omitempty"`
+	BytesPerOp  *gate.PerOp   `json:"bytes_per_op,omitempty"`
+	CGO         string        `json:"cgo_enabled,omitempty"` // where it is not the target's
+	Verdict     *gate.Verdict `json:"verdict,omitempty"`
+	Budget      *gate.PerOp   `json:"budget,omitempty"`
+	DeltaPct    *gate.Percent `json:"delta_pct,omitempty"`
+	LimitPct    *gate.Percent `json:"limit_pct,omitempty"`
+	Reason      string        `json:"reason,omitempty"`
+}
+
+// Run is what may differ between equal runs.
+type Run struct {
+	Host           string  `json:"host"`
+	Seconds        float64 `json:"seconds"`
+	Jobs           int     `json:"jobs"`
+	ValgrindStarts int     `json:"valgrind_starts"`
+	Totals         []Total `json:"totals"`
+}
+
+// A Total is the raw counts of one benchmark's two processes. Runs of one
+// binary in one place agree in them too.
+type Total struct {
+	Pkg    string `json:"pkg"`
+	Name   string `json:"name"`
+	LowN   int    `json:"low_n"`
+	LowIr  int64  `json:"low_ir"`
+	HighN  int    `json:"high_n"`
+	HighIr int64  `json:"high_ir"`
+}
+
+// New returns the document of samples that were not judged.
+func New(t gate.Target, tc gate.Toolchain, samples []gate.Sample, run Run) *Document {
+	d := &Document{Schema: Schema, Target: t, Toolchain: tc, Run: run, Benchmarks: []Benchmark{}}
+	for i := range samples {
+		b := Benchmark{Pkg: samples[i].Pkg, Name: samples[i].Name}
+		d.measured(&b, &samples[i])
+		if f := samples[i].Fault; f != nil {
+			b.Verdict, b.Reason = &f.Verdict, f.Reason
+		}
+		d.Benchmarks = append(d.Benchmarks, b)
+	}
+	return d
+}
+
+// Judged returns the document of a judgement.
+func Judged(t gate.Target, tc gate.Toolchain, j gate.Judgement, run Run) *Document {
+	d := &Document{Schema: Schema, Target: t, Toolchain: tc, Run: run, Benchmarks: []Benchmark{}, OutOfScope: j.OutOfScope, Notes: j.Notes}
+	for i := range j.Rows {
+		r := &j.Rows[i]
+		b := Benchmark{Pkg: r.Pkg, Name: r.Name, Verdict: &r.Verdict, Reason: r.Reason}
+		if r.Sample != nil {
+			d.measured(&b, r.Sample)
+		}
+		if r.Budget != nil {
+			b.Budget, b.LimitPct = &r.Budget.Ir, &r.Limit
+			if r.HasDelta() {
+				b.DeltaPct = &r.Delta
+			}
+		}
+		d.Benchmarks = append(d.Benchmarks, b)
+	}
+	return d
+}
+
+func (d *Document) measured(b *Benchmark, s *gate.Sample) {
+	if s.Hi.Ir == 0 {
+		return
+	}
+	b.IrPerOp, b.K, b.AllocsPerOp, b.BytesPerOp = &s.IrPerOp, &s.K, &s.AllocsPerOp, &s.BytesPerOp
+	if s.CGO {
+		b.CGO = "1"
+	}
+	d.Run.Totals = append(d.Run.Totals, Total{s.Pkg, s.Name, s.Lo.N, s.Lo.Ir, s.Hi.N, s.Hi.Ir})
+}
+
+// WriteJSON writes d as JSON.
+func (d *Document) WriteJSON(w io.Writer) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(d); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// ReadJSON reads what WriteJSON writes.
+func ReadJSON(r io.Reader) (*Document, error) {
+	dec := json.NewDecoder(r)
+	dec.DisallowUnknownFields()
+	d := new(Document)
+	if err := dec.Decode(d); err != nil {
+		return nil, fmt.Errorf("reading a perfgate document: %w", err)
+	}
+	if d.Schema != Schema {
+		return nil, fmt.Errorf("reading a perfgate document: schema %d, this perfgate reads %d", d.Schema, Schema)
+	}
+	return d, nil
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"time"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
+	"github.com/cachekit-go/cachekit/perfgate/internal/report"
+)
+
+func runCommand() command {
+	return command{
+		name: "run", args: "[flags] [packages]", short: "measure and print",
+		long: `Run measures the benchmarks of the packages (default: the one in this folder)
+and prints instructions, allocations and bytes per operation. Budgets play no
+part. Exit status 1 says that something could not be measured.
+
+Example: perfgate run -bench Store -format bench ./... >new.txt`,
+		flags: func(o *options, fs *flag.FlagSet) {
+			selectFlags(o, fs)
+			verifyFlag(o, fs)
+			formatFlag(o, fs)
+		},
+		run: run,
+	}
+}
+
+func run(ctx context.Context, o *options, std streams) (int, error) {
+	start := time.Now()
+	return withSession(ctx, o, std, func(s *measure.Session, p *progress) (int, error) {
+		samples, err := s.Run(ctx, gate.Budgets{}, o.verify)
+		if err != nil {
+			return 0, err
+		}
+		p.clear()
+		d := report.New(s.Target, s.Toolchain, samples, runInfo(s, o, start))
+		if err := writeDocument(d, o, std, ""); err != nil {
+			return 0, err
+		}
+		for _, x := range samples {
+			if x.Fault != nil {
+				return gate.ExitFault, nil
+			}
+		}
+		return gate.ExitOK, nil
+	})
+}
