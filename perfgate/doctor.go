@@ -2,10 +2,192 @@ package main
 
 import (
 	"context"
+	"embed"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/cachekit-go/cachekit/perfgate/internal/cachegrind"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
+	"github.com/cachekit-go/cachekit/perfgate/internal/scratch"
 )
 
 func doctorCommand() command {
-	return command{name: "doctor", short: "say whether this machine can measure", run: func(ctx context.Context, o *options, std streams) (int, error) { return gate.ExitOK, nil }}
+	return command{
+		name: "doctor", short: "say whether this machine can measure",
+		long: `Doctor checks what measuring needs, a line each: the platform, valgrind, the Go
+toolchain and whether its runtime can be made deterministic, the cache folder, the
+CPU that programs see under valgrind, and two benchmarks counted twice, which must
+be equal. It takes about ten seconds once the standard library is built.
+
+Exit status: 0 all well, 1 something is missing; its line says what to do.`,
+		run: doctor,
+	}
+}
+
+// selfCheck is the module that doctor measures, with ".txt" behind the file's
+// name so that it is no package of this module.
+//
+//go:embed selfcheck/self_test.go.txt
+var selfCheck embed.FS
+
+func doctor(ctx context.Context, o *options, std streams) (int, error) {
+	d := diagnosis{w: std.out}
+	d.examine(ctx, o, std)
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if d.failed {
+		fmt.Fprintln(std.out, "perfgate cannot measure here yet")
+		return gate.ExitFault, nil
+	}
+	fmt.Fprintln(std.out, "perfgate can measure here")
+	return gate.ExitOK, nil
+}
+
+// A diagnosis writes the lines of doctor's page.
+type diagnosis struct {
+	w      io.Writer
+	failed bool
+}
+
+func (d *diagnosis) line(ok bool, what, value string) {
+	mark := "✓"
+	if !ok {
+		mark, d.failed = "✗", true
+	}
+	fmt.Fprintf(d.w, "%s %-12s %s\n", mark, what, value)
+}
+
+// check writes the line of an error, or of the value if there is none.
+func (d *diagnosis) check(what, value string, err error) bool {
+	if err != nil {
+		value = strings.ReplaceAll(err.Error(), "\n", "\n               ")
+	}
+	d.line(err == nil, what, value)
+	return err == nil
+}
+
+func (d *diagnosis) examine(ctx context.Context, o *options, std streams) {
+	if !d.check("platform", runtime.GOOS+"/"+runtime.GOARCH+fmt.Sprintf(", %d cores", runtime.NumCPU()), onLinux()) {
+		return
+	}
+	valgrind, err := cachegrind.Find(ctx)
+	version := ""
+	if err == nil {
+		version = valgrind.Version + " (" + valgrind.Path + ")"
+	}
+	haveValgrind := d.check("valgrind", version, err)
+	dir, err := scratch.New()
+	if !d.check("temporary", "files in "+filepath.Dir(pathOf(dir)), err) {
+		return
+	}
+	defer func() {
+		if err := dir.Remove(); err != nil {
+			d.check("temporary", "", err)
+		}
+	}()
+	p := newProgress(std.err)
+	defer p.clear()
+	if !haveValgrind {
+		return
+	}
+	d.measure(ctx, o, valgrind, dir.Path, p)
+}
+
+func pathOf(d *scratch.Dir) string {
+	if d == nil {
+		return ""
+	}
+	return d.Path
+}
+
+// measure opens a session on the module of its own and counts it twice.
+func (d *diagnosis) measure(ctx context.Context, o *options, valgrind *cachegrind.Valgrind, dir string, p *progress) {
+	module := filepath.Join(dir, "self")
+	if !d.check("module", "written for the self-measurement", writeSelfCheck(module)) {
+		return
+	}
+	// The module is nobody's: no workspace and no flags of the user's apply.
+	os.Setenv("GOWORK", "off")
+	os.Setenv("GOFLAGS", "")
+	request := measure.Request{Dir: module, Patterns: []string{"."}, Jobs: runtime.NumCPU(), Timeout: time.Minute}
+	s, err := measure.Open(ctx, request, valgrind, valgrind.Version, cachegrind.Method, dir, p.event)
+	p.clear()
+	if err != nil {
+		d.check("toolchain", "", err)
+		return
+	}
+	d.line(true, "toolchain", fmt.Sprintf("%s (%s), %s made deterministic", s.Go.Version, s.Go.Root, s.Edited()))
+	d.line(true, "cache", s.Go.Cache)
+	d.cpu(s.Target)
+	samples, err := s.Run(ctx, gate.Budgets{}, true)
+	p.clear()
+	if err != nil {
+		d.check("counts", "", err)
+		return
+	}
+	for _, x := range samples {
+		if x.Fault != nil {
+			d.line(false, "counts", x.Name+": "+x.Fault.Reason)
+			continue
+		}
+		d.line(true, "counts", fmt.Sprintf("%s %v Ir/op, twice", x.Name, x.IrPerOp))
+	}
+	d.line(s.Starts() >= 4*len(samples), "runs", fmt.Sprintf("valgrind started %d times, nothing was read from a store", s.Starts()))
+}
+
+// cpu writes what programs see under valgrind, and whether the level that they
+// are compiled for is among it.
+func (d *diagnosis) cpu(t gate.Target) {
+	if t.GOARCH != "amd64" {
+		d.line(true, "CPU", t.CPU)
+		return
+	}
+	level := cpuLevel(t.CPU)
+	if t.Level > level {
+		d.line(false, "CPU", fmt.Sprintf("programs see x86-64-%s under valgrind, but GOAMD64=%s: unset it or use %s", level, t.Level, level))
+		return
+	}
+	d.line(true, "CPU", fmt.Sprintf("x86-64-%s under valgrind: %s", level, t.CPU))
+}
+
+func writeSelfCheck(dir string) error {
+	text, err := selfCheck.ReadFile("selfcheck/self_test.go.txt")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module self\n\ngo 1.24\n"), 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "self_test.go"), text, 0o600)
+}
+
+// cpuLevel names the x86-64 level that a list of features amounts to, see
+// https://go.dev/wiki/MinimumRequirements#amd64.
+func cpuLevel(features string) string {
+	have := strings.Fields(features)
+	level := "v1"
+	for _, l := range []struct{ name, needs string }{
+		{"v2", "popcnt sse3 sse41 sse42 ssse3"},
+		{"v3", "avx avx2 bmi1 bmi2 f16c fma lzcnt movbe osxsave"},
+		{"v4", "avx512bw avx512cd avx512dq avx512f avx512vl"},
+	} {
+		for _, f := range strings.Fields(l.needs) {
+			if !slices.Contains(have, f) {
+				return level
+			}
+		}
+		level = l.name
+	}
+	return level
 }

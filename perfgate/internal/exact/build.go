@@ -72,6 +72,9 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 				q.CGO = allowed
 			}
 		}
+		if _, err := os.Stat(p.Dir); p.Error != nil && err != nil {
+			return nil, fmt.Errorf("listing packages: %s", strings.TrimSpace(p.Error.Err))
+		}
 		switch {
 		case p.Error != nil:
 			q.Err = p.Error.Err
@@ -140,7 +143,7 @@ func (g *Go) Build(ctx context.Context, o *Overlay, p Package, f Flags, binary s
 	if f.GCFlags != "" {
 		args = append(args, "-gcflags="+f.GCFlags)
 	}
-	out, err := g.run(ctx, cgoEnv(p.CGO), append(args, "--", p.ImportPath)...)
+	out, err := g.run(ctx, cgoEnv(p.CGO), append(args, p.ImportPath)...)
 	if err != nil {
 		return explain(err, out)
 	}

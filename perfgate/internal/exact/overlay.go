@@ -13,8 +13,9 @@ import (
 
 // An Overlay is the edited files of a toolchain, on disk.
 type Overlay struct {
-	File string // the JSON file that go's -overlay takes
-	Hash string // of the contents
+	File   string   // the JSON file that go's -overlay takes
+	Hash   string   // of the contents
+	Edited []string // files, below GOROOT/src
 }
 
 // Overlay edits the files of g's toolchain and writes them to the cache folder,
@@ -29,7 +30,7 @@ func (g *Go) Overlay() (*Overlay, error) {
 	for _, name := range names {
 		all = append(all, name, files[name])
 	}
-	o := &Overlay{Hash: digest(append(all, g.Root)...)}
+	o := &Overlay{Hash: digest(append(all, g.Root)...), Edited: names}
 	dir := filepath.Join(g.Cache, "std-"+o.Hash)
 	replace := make(map[string]string)
 	for _, name := range names {

@@ -170,38 +170,32 @@ func Started(stdout []byte) string {
 	return strings.TrimPrefix(name, "Benchmark")
 }
 
-var verdictLine = regexp.MustCompile(`(?m)^\s*--- (FAIL|SKIP): Benchmark(\S*)`)
+var verdictLine = regexp.MustCompile(`^\s*--- (FAIL|SKIP): Benchmark(\S*)`)
 
 // Failures returns the names of benchmarks that failed and that were skipped,
-// each with the lines that explain it. Skips show only in verbose output.
+// each with what it logged. Skips show only in the output of a [ListCommand].
 func Failures(stdout []byte) (failed, skipped map[string]string) {
 	failed, skipped = make(map[string]string), make(map[string]string)
-	text := Text(stdout)
-	marks := verdictLine.FindAllStringSubmatchIndex(text, -1)
-	for i, m := range marks {
-		end := len(text)
-		if i+1 < len(marks) {
-			end = marks[i+1][0]
+	var logged []string // indented lines since the last other line
+	into, name := map[string]string(nil), ""
+	for line := range strings.Lines(Text(stdout)) {
+		m := verdictLine.FindStringSubmatch(line)
+		switch {
+		case m != nil:
+			// Verbose output has the log before the verdict, other output after.
+			into, name = failed, m[2]
+			if m[1] == "SKIP" {
+				into = skipped
+			}
+			into[name] = strings.Join(logged, "\n")
+			logged = nil
+		case !strings.HasPrefix(line, "    "):
+			into, logged = nil, nil
+		case into != nil:
+			into[name] = strings.TrimPrefix(into[name]+"\n"+strings.TrimSpace(line), "\n")
+		default:
+			logged = append(logged, strings.TrimSpace(line))
 		}
-		_, why, _ := strings.Cut(text[m[1]:end], "\n")
-		into := failed
-		if text[m[2]:m[3]] == "SKIP" {
-			into = skipped
-		}
-		into[text[m[4]:m[5]]] = logLines(why)
 	}
 	return failed, skipped
-}
-
-// logLines returns the indented lines at the start of text: what testing's log
-// functions print.
-func logLines(text string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "    ") {
-			break
-		}
-		lines = append(lines, strings.TrimSpace(line))
-	}
-	return strings.Join(lines, "\n")
 }

@@ -136,6 +136,9 @@ func (s *Session) count(ctx context.Context, c process.Command, scratch string, 
 	return s.counter.Run(ctx, c, scratch, limit)
 }
 
+// Edited says how many files of the toolchain are replaced.
+func (s *Session) Edited() string { return plural(len(s.overlay.Edited), "file") }
+
 // Starts returns how many times a program was started under the counter.
 func (s *Session) Starts() int { return int(s.starts.Load()) }
 
@@ -304,8 +307,12 @@ func (s *Session) nothing(names []string) error {
 	slices.SortStableFunc(names, func(a, b string) int {
 		return distance(s.req.Bench, a) - distance(s.req.Bench, b)
 	})
+	bench := s.req.Bench
+	if bench == "" {
+		bench = "."
+	}
 	return ErrNothing{
-		Message: fmt.Sprintf("no benchmark in %s matches -bench %q%s", strings.Join(s.patterns(), " "), s.req.Bench, skipNote(s.req.Skip)),
+		Message: fmt.Sprintf("no benchmark in %s matches -bench %q%s", strings.Join(s.patterns(), " "), bench, skipNote(s.req.Skip)),
 		Hint:    "the nearest are: " + strings.Join(names[:min(5, len(names))], ", "),
 	}
 }

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	// Whole commands with exact output and exit status need scripts with files
+	// in them: what the go command itself is tested with.
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// realValgrind is the folder of the installed valgrind, looked up before
+// testscript puts the fake one in front of it.
+var realValgrind string
+
+func TestMain(m *testing.M) {
+	if path, err := exec.LookPath("valgrind"); err == nil {
+		realValgrind = filepath.Dir(path)
+	}
+	testscript.Main(m, map[string]func(){
+		"perfgate": main,
+		"valgrind": fakeValgrind,
+	})
+}
+
+// TestScript runs whole commands. Scripts use the real go and a fake valgrind,
+// which takes the costs of benchmarks from a file; those whose name begins with
+// "real_" use the real valgrind.
+func TestScript(t *testing.T) {
+	goEnv := goEnvironment(t)
+	cache := t.TempDir()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, goEnv...)
+			e.Setenv("XDG_CACHE_HOME", cache)
+			e.Setenv("REPO", repoRoot())
+			real := strings.HasPrefix(filepath.Base(e.WorkDir), "script-real_")
+			if real {
+				if realValgrind == "" {
+					return errors.New("valgrind is not installed: scripts/need valgrind")
+				}
+				e.Setenv("PATH", realValgrind+string(os.PathListSeparator)+e.Getenv("PATH"))
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   exits,
+			"edit":    edit,
+			"nothing": nothingLeft,
+			"onlygo":  onlyGo,
+		},
+	})
+}
+
+// goEnvironment is what the go command needs of the user's environment to find
+// its caches.
+func goEnvironment(t *testing.T) []string {
+	vars := []string{"GOFLAGS=", "GOWORK="}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"} {
+		out, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		vars = append(vars, name+"="+strings.TrimSpace(string(out)))
+	}
+	return vars
+}
+
+func repoRoot() string {
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}
+
+// exits runs a command and demands an exact exit status: exits 3 perfgate check.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits status command [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("%s: exit status %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+// edit replaces text in a file: edit file old new. The old text must occur.
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit file old new")
+	}
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("edit: %s has no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o666))
+}
+
+// nothingLeft demands that no file of perfgate's is in TMPDIR.
+func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
+	entries, err := os.ReadDir(ts.Getenv("TMPDIR"))
+	ts.Check(err)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "perfgate-") {
+			ts.Fatalf("left behind: %s", e.Name())
+		}
+	}
+}
+
+// onlyGo makes a PATH in which there are go and perfgate alone.
+func onlyGo(ts *testscript.TestScript, neg bool, args []string) {
+	bin := ts.MkAbs("bin")
+	ts.Check(os.Mkdir(bin, 0o777))
+	for _, name := range []string{"go", "perfgate"} {
+		for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				ts.Check(os.Symlink(filepath.Join(dir, name), filepath.Join(bin, name)))
+				break
+			}
+		}
+	}
+	ts.Setenv("PATH", bin)
+}
+
+// fakeValgrind stands in for valgrind: it runs the program and writes counts
+// that a file named costs, in the program's folder or above it, decides. Its
+// lines are "Name cost" in instructions per iteration; instead of a cost
+// "crash", "sigill", "zero" and "cut" stand for what can go wrong, and
+// "wobble" for a cost that is another one each time.
+func fakeValgrind() {
+	if err := fake(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "fake valgrind:", err)
+		os.Exit(99)
+	}
+}
+
+func fake(args []string) error {
+	var log, out string
+	for len(args) > 0 && strings.HasPrefix(args[0], "--") {
+		switch name, value, _ := strings.Cut(args[0], "="); name {
+		case "--version":
+			version := "3.19.0"
+			if v, err := os.ReadFile("valgrind-version"); err == nil {
+				version = strings.TrimSpace(string(v))
+			}
+			fmt.Println("valgrind-" + version)
+			return nil
+		case "--log-file":
+			log = value
+		case "--cachegrind-out-file":
+			out = value
+		}
+		args = args[1:]
+	}
+	if strings.HasPrefix(filepath.Base(args[0]), "probe-") {
+		fmt.Println("avx2 sse3")
+		return writeCounts(out, 1_000_000)
+	}
+	name, n := benchmarkOf(args)
+	cost, err := costOf(name)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		os.Exit(max(1, cmd.ProcessState.ExitCode()))
+	}
+	switch cost {
+	case "crash":
+		os.Exit(7)
+	case "sigill":
+		os.WriteFile(log, []byte("==1== valgrind: Unrecognised instruction at address 0x1\n==1== Process terminating with default action of signal 4 (SIGILL)\n"), 0o666)
+		os.Exit(132)
+	case "zero":
+		return writeCounts(out, 0)
+	case "cut":
+		return os.WriteFile(out, []byte("desc: x\ncmd: y\nevents: Ir\nfn=a\n1 5\n"), 0o666)
+	}
+	perOp, err := strconv.ParseInt(cost, 10, 64)
+	if err != nil {
+		return err
+	}
+	return writeCounts(out, 2_000_000+perOp*int64(n))
+}
+
+func writeCounts(file string, total int64) error {
+	return os.WriteFile(file, fmt.Appendf(nil, "desc: fake\ncmd: fake\nevents: Ir\nfl=???\nfn=main.work\n0 %d\nsummary: %d\n", total, total), 0o666)
+}
+
+// benchmarkOf reads the name and the iterations off the arguments.
+func benchmarkOf(args []string) (name string, n int) {
+	for _, a := range args {
+		if v, ok := strings.CutPrefix(a, "-test.bench="); ok {
+			name = strings.NewReplacer("^", "", "$", "", `\`, "").Replace(v)
+		}
+		if v, ok := strings.CutPrefix(a, "-test.benchtime="); ok {
+			n, _ = strconv.Atoi(strings.TrimSuffix(v, "x"))
+		}
+	}
+	return strings.TrimPrefix(name, "Benchmark"), n
+}
+
+func costOf(name string) (string, error) {
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		text, err := os.ReadFile(filepath.Join(dir, "costs"))
+		if errors.Is(err, os.ErrNotExist) && dir != "/" {
+			continue
+		}
+		if errors.Is(err, os.ErrNotExist) {
+			return "1000", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		for line := range strings.Lines(string(text)) {
+			if n, cost, ok := strings.Cut(strings.TrimSpace(line), " "); ok && n == name {
+				if cost != "wobble" {
+					return cost, nil
+				}
+				return wobble(filepath.Join(dir, "wobbles"))
+			}
+		}
+		return "1000", nil
+	}
+	return "", err
+}
+
+// wobble returns a larger cost at each call.
+func wobble(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	text = append(text, '.')
+	return strconv.Itoa(1000 + 100*len(text)), os.WriteFile(file, text, 0o666)
+}
