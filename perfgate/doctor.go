@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/cachegrind"
+	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 	"github.com/cachekit-go/cachekit/perfgate/internal/scratch"
@@ -37,9 +38,9 @@ Exit status: 0 all well, 1 something is missing; its line says what to do.`,
 //go:embed selfcheck/self_test.go.txt
 var selfCheck embed.FS
 
-func doctor(ctx context.Context, o *options, std streams) (int, error) {
+func doctor(ctx context.Context, _ *options, std streams) (int, error) {
 	d := diagnosis{w: std.out}
-	d.examine(ctx, o, std)
+	d.examine(ctx, std)
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
@@ -74,7 +75,7 @@ func (d *diagnosis) check(what, value string, err error) bool {
 	return err == nil
 }
 
-func (d *diagnosis) examine(ctx context.Context, o *options, std streams) {
+func (d *diagnosis) examine(ctx context.Context, std streams) {
 	if !d.check("platform", runtime.GOOS+"/"+runtime.GOARCH+fmt.Sprintf(", %d cores", runtime.NumCPU()), onLinux()) {
 		return
 	}
@@ -85,7 +86,8 @@ func (d *diagnosis) examine(ctx context.Context, o *options, std streams) {
 	}
 	haveValgrind := d.check("valgrind", version, err)
 	dir, err := scratch.New()
-	if !d.check("temporary", "files in "+filepath.Dir(pathOf(dir)), err) {
+	if err != nil {
+		d.check("temporary", "", err)
 		return
 	}
 	defer func() {
@@ -93,39 +95,47 @@ func (d *diagnosis) examine(ctx context.Context, o *options, std streams) {
 			d.check("temporary", "", err)
 		}
 	}()
-	p := newProgress(std.err)
-	defer p.clear()
-	if !haveValgrind {
-		return
-	}
-	d.measure(ctx, o, valgrind, dir.Path, p)
-}
-
-func pathOf(d *scratch.Dir) string {
-	if d == nil {
-		return ""
-	}
-	return d.Path
-}
-
-// measure opens a session on the module of its own and counts it twice.
-func (d *diagnosis) measure(ctx context.Context, o *options, valgrind *cachegrind.Valgrind, dir string, p *progress) {
-	module := filepath.Join(dir, "self")
-	if !d.check("module", "written for the self-measurement", writeSelfCheck(module)) {
+	d.line(true, "temporary", "files in "+filepath.Dir(dir.Path))
+	module := filepath.Join(dir.Path, "self")
+	if err := writeSelfCheck(module); err != nil {
+		d.check("temporary", "", err)
 		return
 	}
 	// The module is nobody's: no workspace and no flags of the user's apply.
 	os.Setenv("GOWORK", "off")
 	os.Setenv("GOFLAGS", "")
+	if d.toolchain(ctx, module, dir.Path) && haveValgrind {
+		d.measure(ctx, module, valgrind, dir.Path, std)
+	}
+}
+
+// toolchain writes which Go there is, and whether it can be made deterministic.
+func (d *diagnosis) toolchain(ctx context.Context, module, dir string) bool {
+	g, err := exact.FindGo(ctx, module, dir)
+	if err != nil {
+		return d.check("toolchain", "", err)
+	}
+	d.line(true, "toolchain", fmt.Sprintf("%s (%s)", g.Version, g.Root))
+	overlay, err := g.Overlay()
+	if err != nil {
+		return d.check("edits", "", err)
+	}
+	d.line(true, "edits", fmt.Sprintf("apply: %s", strings.Join(overlay.Edited, " ")))
+	d.line(true, "cache", g.Cache)
+	return true
+}
+
+// measure looks at the CPU and counts the benchmarks of the module twice.
+func (d *diagnosis) measure(ctx context.Context, module string, valgrind *cachegrind.Valgrind, dir string, std streams) {
+	p := newProgress(std.err)
+	defer p.clear()
 	request := measure.Request{Dir: module, Patterns: []string{"."}, Jobs: runtime.NumCPU(), Timeout: time.Minute}
 	s, err := measure.Open(ctx, request, valgrind, valgrind.Version, cachegrind.Method, dir, p.event)
-	p.clear()
 	if err != nil {
-		d.check("toolchain", "", err)
+		d.check("counts", "", err)
 		return
 	}
-	d.line(true, "toolchain", fmt.Sprintf("%s (%s), %s made deterministic", s.Go.Version, s.Go.Root, s.Edited()))
-	d.line(true, "cache", s.Go.Cache)
+	p.clear()
 	d.cpu(s.Target)
 	samples, err := s.Run(ctx, gate.Budgets{}, true)
 	p.clear()

@@ -106,12 +106,12 @@ func Open(ctx context.Context, req Request, c count.Counter, valgrind, method, s
 
 func (s *Session) features(ctx context.Context, tmp string) (string, error) {
 	probe, fresh, err := s.Go.BuildProbe(ctx, s.overlay, tmp, func() {
-		s.say("building the standard library for exact counts (once per Go release)")
+		s.say("building the standard library for exact counts (once per Go release, about 30 s)")
 	})
 	if err != nil {
 		return "", err
 	}
-	if fresh != 0 {
+	if fresh > 2*time.Second {
 		s.say(fmt.Sprintf("built the standard library in %d s", int(fresh.Seconds()+0.5)))
 	}
 	dir := filepath.Join(s.scratch, "features")
@@ -135,9 +135,6 @@ func (s *Session) count(ctx context.Context, c process.Command, scratch string, 
 	s.starts.Add(1)
 	return s.counter.Run(ctx, c, scratch, limit)
 }
-
-// Edited says how many files of the toolchain are replaced.
-func (s *Session) Edited() string { return plural(len(s.overlay.Edited), "file") }
 
 // Starts returns how many times a program was started under the counter.
 func (s *Session) Starts() int { return int(s.starts.Load()) }

@@ -38,12 +38,12 @@ func (d *Document) WriteText(w io.Writer, o TextOptions) error {
 	if len(plain) > maxRows && !o.All {
 		fmt.Fprintf(b, "%s not shown (-v shows all)\n", plural(len(plain), "row"))
 	} else {
-		writeTable(b, plain)
+		writeTable(b, plain, d.severalPackages())
 	}
 	if len(plain) > 0 && len(remarkable) > 0 {
 		fmt.Fprintln(b)
 	}
-	writeRemarkable(b, remarkable)
+	writeRemarkable(b, remarkable, d.severalPackages())
 	if d.OutOfScope > 0 {
 		fmt.Fprintf(b, "out of scope: %s not looked at\n", plural(d.OutOfScope, "budget"))
 	}
@@ -57,10 +57,15 @@ func (d *Document) WriteText(w io.Writer, o TextOptions) error {
 	return b.Flush()
 }
 
-func writeTable(w io.Writer, rows []Benchmark) {
+// severalPackages reports whether names need their packages.
+func (d *Document) severalPackages() bool {
+	n := len(d.Benchmarks)
+	return n > 0 && d.Benchmarks[0].Pkg != d.Benchmarks[n-1].Pkg
+}
+
+func writeTable(w io.Writer, rows []Benchmark, several bool) {
 	var cells [][]string
 	pkg := ""
-	several := len(rows) > 0 && rows[0].Pkg != rows[len(rows)-1].Pkg
 	for _, r := range rows {
 		if several && r.Pkg != pkg {
 			pkg = r.Pkg
@@ -83,10 +88,14 @@ func writeTable(w io.Writer, rows []Benchmark) {
 }
 
 // writeRemarkable writes rows that are not ok: what, how much, why.
-func writeRemarkable(w io.Writer, rows []Benchmark) {
+func writeRemarkable(w io.Writer, rows []Benchmark, several bool) {
 	var cells [][]string
 	for _, r := range rows {
-		line := []string{r.Verdict.String(), rowName(r, rows)}
+		name := strings.TrimSpace(r.Pkg + " " + r.Name)
+		if !several && r.Name != "" {
+			name = r.Name
+		}
+		line := []string{r.Verdict.String(), name}
 		if r.Budget != nil && r.DeltaPct != nil {
 			line = append(line, Thousands(*r.Budget)+" → "+Thousands(*r.IrPerOp), r.DeltaPct.Signed(), "limit +"+r.LimitPct.String()+" %")
 		}
@@ -105,17 +114,6 @@ func writeRemarkable(w io.Writer, rows []Benchmark) {
 		}
 	}
 	writeCells(w, cells, "lllrl")
-}
-
-// rowName is the benchmark's name, with its package where rows have several.
-func rowName(r Benchmark, rows []Benchmark) string {
-	if r.Name == "" {
-		return r.Pkg
-	}
-	if rows[0].Pkg != rows[len(rows)-1].Pkg {
-		return r.Pkg + " " + r.Name
-	}
-	return r.Name
 }
 
 // writeCells aligns columns, two spaces apart. A row's last cell takes no part
