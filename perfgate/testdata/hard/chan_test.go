@@ -46,7 +46,7 @@ func BenchmarkChan(b *testing.B) {
 func BenchmarkWorkers(b *testing.B) {
 	jobs, results := make(chan int), make(chan int)
 	var wg sync.WaitGroup
-	for range 8 {
+	for range 4 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
@@ -57,11 +57,11 @@ func BenchmarkWorkers(b *testing.B) {
 	}
 	for b.Loop() {
 		go func() {
-			for i := range 20 {
+			for i := range 10 {
 				jobs <- i
 			}
 		}()
-		for range 20 {
+		for range 10 {
 			sinkInt += <-results
 		}
 	}
@@ -72,11 +72,11 @@ func BenchmarkWorkers(b *testing.B) {
 func BenchmarkGo(b *testing.B) {
 	for b.Loop() {
 		var wg sync.WaitGroup
-		for i := range 10 {
+		for i := range 4 {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				deep(i * 20) // makes the stack grow
+				deep(i * 10) // makes the stack grow
 			}()
 		}
 		wg.Wait()

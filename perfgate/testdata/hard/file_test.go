@@ -11,7 +11,7 @@ import (
 
 func BenchmarkFileWrite(b *testing.B) {
 	name := filepath.Join(b.TempDir(), "out")
-	text := make([]byte, 10_000)
+	text := make([]byte, 4_000)
 	for b.Loop() {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			b.Fatal(err)
@@ -21,7 +21,7 @@ func BenchmarkFileWrite(b *testing.B) {
 
 func BenchmarkFileRead(b *testing.B) {
 	name := filepath.Join(b.TempDir(), "in")
-	if err := os.WriteFile(name, make([]byte, 100_000), 0o600); err != nil {
+	if err := os.WriteFile(name, make([]byte, 4_000), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	for i := 0; i < b.N; i++ {
@@ -49,21 +49,6 @@ func BenchmarkFileTemp(b *testing.B) {
 		f.Close()
 		if err := os.Remove(f.Name()); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkReadDir(b *testing.B) {
-	dir := b.TempDir()
-	for _, k := range keys(20) {
-		if err := os.WriteFile(filepath.Join(dir, k), nil, 0o600); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for b.Loop() {
-		entries, err := os.ReadDir(dir)
-		if err != nil || len(entries) != 20 {
-			b.Fatal(len(entries), err)
 		}
 	}
 }

@@ -14,7 +14,7 @@ type node struct {
 
 func BenchmarkGC(b *testing.B) {
 	var list *node
-	for range 1000 {
+	for range 100 {
 		list = &node{next: list}
 	}
 	for b.Loop() {

@@ -25,11 +25,11 @@ func BenchmarkMutexContended(b *testing.B) {
 	var mu sync.Mutex
 	for b.Loop() {
 		var wg sync.WaitGroup
-		for range 4 {
+		for range 3 {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				for range 5 {
+				for range 3 {
 					mu.Lock()
 					sinkInt++
 					runtime.Gosched() // with the lock held
@@ -62,40 +62,6 @@ func BenchmarkRunParallel(b *testing.B) {
 			}
 		})
 	})
-}
-
-func BenchmarkCond(b *testing.B) {
-	var mu sync.Mutex
-	c := sync.NewCond(&mu)
-	turn, end := 0, false
-	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		mu.Lock()
-		defer mu.Unlock()
-		for !end {
-			for turn == 0 && !end {
-				c.Wait()
-			}
-			turn = 0
-			c.Broadcast()
-		}
-	}()
-	for i := 0; i < b.N; i++ {
-		mu.Lock()
-		turn = 1
-		c.Broadcast()
-		for turn == 1 {
-			c.Wait()
-		}
-		mu.Unlock()
-	}
-	mu.Lock()
-	end = true
-	c.Broadcast()
-	mu.Unlock()
-	wg.Wait()
 }
 
 func BenchmarkNumCPU(b *testing.B) {

@@ -47,7 +47,7 @@ func BenchmarkJSON(b *testing.B) {
 
 func BenchmarkRegexp(b *testing.B) {
 	re := regexp.MustCompile(`(\w+)@(\w+)\.(com|org)`)
-	text := strings.Repeat("nobody at nowhere, ", 5) + "someone@example.org"
+	text := strings.Repeat("nobody, ", 2) + "someone@example.org"
 	for b.Loop() {
 		if re.FindStringSubmatch(text) == nil {
 			b.Fatal("no match")
@@ -64,19 +64,9 @@ func BenchmarkSprintf(b *testing.B) {
 func BenchmarkBufferGrow(b *testing.B) {
 	for b.Loop() {
 		var buf bytes.Buffer
-		for range 200 {
+		for range 40 {
 			buf.WriteString("sixteen bytes ..")
 		}
 		sinkInt = buf.Len()
-	}
-}
-
-func BenchmarkConcat(b *testing.B) {
-	for i := 0; i < b.N; i++ {
-		s := ""
-		for range 20 {
-			s += "part"
-		}
-		sinkString = s
 	}
 }

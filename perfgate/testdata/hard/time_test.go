@@ -1,7 +1,6 @@
 package hard
 
 import (
-	"context"
 	"testing"
 	"time"
 )
@@ -37,29 +36,11 @@ func BenchmarkAfterFunc(b *testing.B) {
 	}
 }
 
-func BenchmarkTimeout(b *testing.B) {
-	for b.Loop() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Microsecond)
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Minute):
-			b.Fatal("no time-out")
-		}
-		cancel()
-	}
-}
-
 func BenchmarkSpin(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		start := time.Now()
 		for time.Since(start) < 20*time.Microsecond {
 			sinkInt++
 		}
-	}
-}
-
-func BenchmarkNow(b *testing.B) {
-	for b.Loop() {
-		sinkString = time.Now().UTC().Format(time.RFC3339Nano)
 	}
 }

@@ -41,12 +41,3 @@ func BenchmarkTypeAssert(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkPanic(b *testing.B) {
-	for b.Loop() {
-		func() {
-			defer func() { sinkAny = recover() }()
-			panic(io.EOF)
-		}()
-	}
-}

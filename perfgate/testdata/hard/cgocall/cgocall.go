@@ -4,20 +4,11 @@ package cgocall
 
 /*
 #include <stdlib.h>
-#include <string.h>
 
 static int add(int a, int b) { return a + b; }
 
 extern int called(int);
 static int callback(int n) { return called(n) + 1; }
-
-static int fill(int n) {
-	char *p = malloc(n);
-	memset(p, 1, n);
-	int v = p[n-1];
-	free(p);
-	return v;
-}
 */
 import "C"
 
@@ -29,8 +20,6 @@ func callback(n int) int { return int(C.callback(C.int(n))) }
 
 //export called
 func called(n C.int) C.int { return 2 * n }
-
-func fill(n int) int { return int(C.fill(C.int(n))) }
 
 // text copies s to C and back.
 func text(s string) string {

@@ -16,12 +16,6 @@ func BenchmarkCallback(b *testing.B) {
 	}
 }
 
-func BenchmarkMalloc(b *testing.B) {
-	for b.Loop() {
-		sink += fill(1000)
-	}
-}
-
 func BenchmarkString(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		sink += len(text("there and back"))

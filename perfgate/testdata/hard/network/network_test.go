@@ -1,4 +1,4 @@
-package hard
+package network
 
 import (
 	"io"
@@ -7,8 +7,6 @@ import (
 	"net/http/httptest"
 	"testing"
 )
-
-// Networks: two ends, the poller between them, and the kernel below.
 
 func BenchmarkPipe(b *testing.B) {
 	client, server := net.Pipe()
