@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -31,10 +32,7 @@ func Slope(diff int64, k int) PerOp {
 
 // Round returns the nearest whole number, halves away from zero.
 func (q PerOp) Round() int64 {
-	if q < 0 {
-		return (int64(q) - scale/2) / scale
-	}
-	return (int64(q) + scale/2) / scale
+	return int64(q)/scale + int64(q)%scale/(scale/2)
 }
 
 // String returns the exact decimal without trailing zeros: "2913.42", "7".
@@ -66,7 +64,7 @@ func (p Percent) String() string { return formatDecimal(int64(p)) }
 // Signed returns p with a sign and two decimal places, as tables show it:
 // "+4.52 %", "-6.04 %". A change too small for two places shows four.
 func (p Percent) Signed() string {
-	abs, sign := int64(p), "+"
+	abs, sign := uint64(p), "+"
 	if p < 0 {
 		abs, sign = -abs, "-"
 	}
@@ -88,27 +86,37 @@ func (p *Percent) UnmarshalJSON(b []byte) error {
 }
 
 // Change returns (now-was)/was in percent, rounded to the nearest
-// ten-thousandth. was must be positive. The rounding is for people; [cmpChange]
-// judges without it.
+// ten-thousandth, halves away from zero, or the largest Percent if that is
+// larger. was must be positive. The rounding is for people; [cmpChange] judges
+// without it.
 func Change(was, now PerOp) Percent {
 	if was <= 0 {
 		panic("gate: change from a budget that is not positive")
 	}
-	d := new(big.Int).Mul(big.NewInt(int64(now-was)), big.NewInt(100*scale))
+	d := scaledChange(was, now)
 	w := big.NewInt(int64(was))
 	half := new(big.Int).Rsh(w, 1)
 	if d.Sign() < 0 {
 		half.Neg(half)
 	}
 	d.Add(d, half)
-	return Percent(d.Quo(d, w).Int64())
+	if d.Quo(d, w); !d.IsInt64() {
+		return Percent(d.Sign()) * math.MaxInt64
+	}
+	return Percent(d.Int64())
+}
+
+// scaledChange returns the change in parts of was, in ten-thousandths of a
+// percent.
+func scaledChange(was, now PerOp) *big.Int {
+	d := new(big.Int).Sub(big.NewInt(int64(now)), big.NewInt(int64(was)))
+	return d.Mul(d, big.NewInt(100*scale))
 }
 
 // cmpChange compares the change from was to now with p, exactly.
 func cmpChange(was, now PerOp, p Percent) int {
-	d := new(big.Int).Mul(big.NewInt(int64(now-was)), big.NewInt(100*scale))
 	l := new(big.Int).Mul(big.NewInt(int64(was)), big.NewInt(int64(p)))
-	return d.Cmp(l)
+	return scaledChange(was, now).Cmp(l)
 }
 
 func formatDecimal(v int64) string {
