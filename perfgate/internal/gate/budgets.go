@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -110,7 +111,7 @@ func (f *File) Budgets(t Target, tc Toolchain) Budgets {
 func (f *File) nearest(t Target) string {
 	best := ""
 	for _, s := range f.Sets {
-		if d := s.Diff(t); best == "" || strings.Count(d, ",") < strings.Count(best, ",") {
+		if d := s.Diff(t.withCGO(s.CGO == "1")); best == "" || strings.Count(d, ",") < strings.Count(best, ",") {
 			best = d
 		}
 	}
@@ -171,22 +172,43 @@ func ParseFile(b []byte) (*File, error) {
 	}
 	f := new(File)
 	for _, s := range j.Targets {
-		set := Set{Target: s.Target, Toolchain: s.Toolchain, Rows: make(map[Key]Budget)}
-		for pkg, rows := range s.Benchmarks {
-			for name, r := range rows {
-				k := Key{pkg, name}
-				if err := r.validate(); err != nil {
-					return nil, fmt.Errorf("%s %s: %w", pkg, name, err)
-				}
-				set.Rows[k] = Budget{Ir: r.Ir, K: r.K, Allocs: r.Allocs, Bytes: r.Bytes, Limit: r.Limit, Reason: r.Reason, CGO: s.CGO == "1"}
-			}
+		if err := f.add(s); err != nil {
+			return nil, err
 		}
-		f.Sets = append(f.Sets, set)
 	}
 	if line, want, have := firstDifference(f.Format(), b); line > 0 {
 		return nil, fmt.Errorf("line %d: not as perfgate writes it (a repeated key, or an edit by hand?): want %q, have %q; restore the file from git", line, want, have)
 	}
 	return f, nil
+}
+
+// add appends a set. It refuses a target or a benchmark that is there already,
+// since only one of the two would be looked at.
+func (f *File) add(s setJSON) error {
+	if s.CGO != "0" && s.CGO != "1" {
+		return fmt.Errorf("cgo_enabled %q is neither 0 nor 1", s.CGO)
+	}
+	if f.find(s.Target) != nil {
+		return fmt.Errorf("two targets are equal: %s", mustJSON(s.Target))
+	}
+	set := Set{Target: s.Target, Toolchain: s.Toolchain, Rows: make(map[Key]Budget)}
+	other := f.find(s.withCGO(s.CGO == "0"))
+	for _, pkg := range slices.Sorted(maps.Keys(s.Benchmarks)) {
+		for _, name := range slices.Sorted(maps.Keys(s.Benchmarks[pkg])) {
+			k, r := Key{pkg, name}, s.Benchmarks[pkg][name]
+			if err := r.validate(); err != nil {
+				return fmt.Errorf("%s %s: %w", pkg, name, err)
+			}
+			if other != nil {
+				if _, ok := other.Rows[k]; ok {
+					return fmt.Errorf("%s %s: it has a budget with cgo and one without", pkg, name)
+				}
+			}
+			set.Rows[k] = Budget{Ir: r.Ir, K: r.K, Allocs: r.Allocs, Bytes: r.Bytes, Limit: r.Limit, Reason: r.Reason, CGO: s.CGO == "1"}
+		}
+	}
+	f.Sets = append(f.Sets, set)
+	return nil
 }
 
 func (r budgetJSON) validate() error {
@@ -225,9 +247,17 @@ func describeJSONError(b []byte, offset int64, err error) error {
 	}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		offset = syntax.Offset
+	} else if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		offset = kind.Offset
+	} else if i := bytes.Index(b, []byte(quotation.FindString(err.Error())+":")); i > 0 {
+		offset = int64(i) // an unknown field: json does not tell the place
+	} else {
+		return err
 	}
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(b[:offset], []byte("\n")), err)
 }
+
+var quotation = regexp.MustCompile(`"[^"]+"`)
 
 // firstDifference returns the number of the first line that differs, 0 if none.
 func firstDifference(want, have []byte) (line int, w, h string) {
