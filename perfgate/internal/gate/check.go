@@ -50,20 +50,19 @@ type Judgement struct {
 // Check judges samples against budgets: a row for each sample, and one for each
 // budget in scope that has no sample.
 //
-// A sample with a fault gets the fault's verdict, whatever the budgets are.
+// A sample with a fault gets the fault's verdict, whatever the budgets are. A
+// benchmark without a sample is not removed but broken if its package is, or a
+// benchmark of its function: what was to come after may not have run.
 // Budgets of another target or Go release make every other row incomparable.
 // Budgets of another patch release are compared, but a regression against them
 // is incomparable too: the code of the toolchain differs.
 func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 	var j Judgement
-	faulty := make(map[string]string) // package -> fault of the whole package
+	list := listed(samples)
 	seen := make(map[Key]bool)
 	for i := range samples {
 		s := &samples[i]
 		seen[s.Key] = true
-		if s.Name == "" && s.Fault != nil {
-			faulty[s.Pkg] = s.Fault.Reason
-		}
 		j.Rows = append(j.Rows, judge(s, b))
 	}
 	for _, k := range b.keys() {
@@ -71,8 +70,8 @@ func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 		case seen[k]:
 		case !scope(k):
 			j.OutOfScope++
-		case faulty[k.Pkg] != "":
-			j.Rows = append(j.Rows, Row{Key: k, Verdict: Broken, Budget: &budget, Limit: budget.limit(), Reason: "its package could not be measured"})
+		case list.partial(k):
+			j.Rows = append(j.Rows, Row{Key: k, Verdict: Broken, Budget: &budget, Limit: budget.limit(), Reason: list.reason(k)})
 		case budget.incomparable != "":
 			j.OutOfScope++ // what another release measured says nothing about what exists here
 		default:
@@ -90,11 +89,10 @@ func judge(s *Sample, b Budgets) Row {
 	if ok {
 		r.Budget, r.Limit = &budget, budget.limit()
 	}
+	fault := s.fault()
 	switch {
-	case s.Fault != nil:
-		r.Verdict, r.Reason = s.Fault.Verdict, s.Fault.Reason
-	case s.IrPerOp <= 0 || s.Hi.N-s.Lo.N != pow10(s.K):
-		r.Verdict, r.Reason = Broken, "no count"
+	case fault != nil:
+		r.Verdict, r.Reason = fault.Verdict, fault.Reason
 	case b.Missing != "":
 		r.Verdict, r.Reason = Incomparable, b.Missing
 	case !ok:

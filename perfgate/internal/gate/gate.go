@@ -49,7 +49,8 @@ type Target struct {
 }
 
 // Diff names what differs between t and u, as in
-// "level is v1 in the file and v3 here", or returns "".
+// "CPU level is v1 in the budgets and v3 here", or returns "".
+// t is the budgets'.
 func (t Target) Diff(u Target) string {
 	var d []string
 	field := func(name, a, b string) {
@@ -115,6 +116,9 @@ func Release(version string) string {
 	for i < len(rest) && '0' <= rest[i] && rest[i] <= '9' {
 		i++
 	}
+	if i == 0 {
+		return version
+	}
 	return "go1." + rest[:i]
 }
 
@@ -145,7 +149,50 @@ type Fault struct {
 	Reason  string  // one line, or several of which the first says all
 }
 
-// Broken returns the sample of a benchmark, or of a whole package, that could
+// fault returns what keeps the sample from being judged or recorded. A count
+// that is missing or no count at all is a fault, whatever made the sample says.
+func (s *Sample) fault() *Fault {
+	if s.Fault != nil {
+		return s.Fault
+	}
+	if s.K < 0 || s.K > MaxK || s.IrPerOp <= 0 || s.Hi.N-s.Lo.N != pow10(s.K) {
+		return &Fault{Verdict: Broken, Reason: "no count"}
+	}
+	return nil
+}
+
+// A listing tells which benchmarks the samples cannot speak of: a package or a
+// benchmark function that broke may have benchmarks that were never seen.
+type listing map[Key]bool
+
+func listed(samples []Sample) listing {
+	l := make(listing)
+	for i := range samples {
+		if f := samples[i].fault(); f != nil && f.Verdict == Broken {
+			l[samples[i].function()] = true
+		}
+	}
+	return l
+}
+
+// partial reports whether k may exist although it has no sample.
+func (l listing) partial(k Key) bool { return l[Key{Pkg: k.Pkg}] || l[k.function()] }
+
+// reason says why k is partial.
+func (l listing) reason(k Key) string {
+	if l[Key{Pkg: k.Pkg}] {
+		return "its package could not be measured"
+	}
+	return "Benchmark" + k.function().Name + " could not be measured whole"
+}
+
+// function returns the key of the benchmark function that k is in.
+func (k Key) function() Key {
+	name, _, _ := strings.Cut(k.Name, "/")
+	return Key{k.Pkg, name}
+}
+
+// BrokenSample returns the sample of a benchmark, or of a whole package, that could
 // not be measured.
 func BrokenSample(k Key, reason string) Sample {
 	return Sample{Key: k, Fault: &Fault{Verdict: Broken, Reason: reason}}

@@ -3,7 +3,6 @@ package gate
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -37,7 +36,7 @@ type Step struct {
 	Action  Action
 	Old     *Budget // nil if it had none
 	New     *Budget // what stands in the file now; nil if nothing does
-	Sample  *Sample // nil for Dropped
+	Sample  *Sample // nil for Dropped; has a Fault if it is Unmeasured
 	Verdict Verdict // of the sample against the old budget
 }
 
@@ -48,40 +47,31 @@ var ErrOtherToolchain = errors.New("budgets of another toolchain")
 // Update ratchets the budgets of target t: it adds what is new, lowers what
 // became cheaper, drops what is in scope and gone, and leaves everything else,
 // the stored K included. Rows that cost more are raised only with
-// AllowIncrease; a sample with a fault changes nothing.
+// AllowIncrease; a sample with a fault changes nothing, and one that is broken
+// does not let go what its package or function may still have.
 //
 // A set holds counts of one toolchain. If tc is not the set's, Update fails
 // with [ErrOtherToolchain] unless AllowIncrease is set and the samples replace
-// every row of the set.
+// every row of the set: each is measured, or in scope and gone. Where Update
+// fails, f is as it was.
 func (f *File) Update(t Target, tc Toolchain, samples []Sample, scope Scope, o UpdateOptions) ([]Step, error) {
 	if o.AllowIncrease != (o.Reason != "") {
 		return nil, errors.New("-allow-increase and -reason go together")
 	}
-	measured := make(map[Key]*Sample)
-	faulty := make(map[string]bool)
-	for i := range samples {
-		s := &samples[i]
-		if s.Fault == nil {
-			measured[s.Key] = s
-		} else if s.Name == "" {
-			faulty[s.Pkg] = true
-		}
-	}
-	for _, cgo := range []bool{false, true} {
-		if err := f.adopt(t.withCGO(cgo), tc, measured, scope, o); err != nil {
-			return nil, err
-		}
+	if err := f.adopt(t, tc, samples, scope, o); err != nil {
+		return nil, err
 	}
 	var steps []Step
 	old := f.Budgets(t, tc)
 	present := make(map[Key]bool)
+	list := listed(samples)
 	for i := range samples {
 		s := &samples[i]
 		present[s.Key] = true
 		steps = append(steps, f.ratchet(t, tc, s, old, o))
 	}
 	for _, k := range old.keys() {
-		if present[k] || faulty[k.Pkg] || !scope(k) {
+		if present[k] || list.partial(k) || !scope(k) {
 			continue
 		}
 		b := old.Rows[k]
@@ -93,34 +83,37 @@ func (f *File) Update(t Target, tc Toolchain, samples []Sample, scope Scope, o U
 	return steps, nil
 }
 
-// adopt makes the set of t one of toolchain tc, if that is allowed.
-func (f *File) adopt(t Target, tc Toolchain, measured map[Key]*Sample, scope Scope, o UpdateOptions) error {
-	set := f.find(t)
-	if set == nil || set.Toolchain == tc {
-		return nil
+// adopt makes the sets of t, with and without cgo, sets of toolchain tc, if that
+// is allowed.
+func (f *File) adopt(t Target, tc Toolchain, samples []Sample, scope Scope, o UpdateOptions) error {
+	measured, present, list := make(map[Key]bool), make(map[Key]bool), listed(samples)
+	for i := range samples {
+		present[samples[i].Key] = true
+		measured[samples[i].Key] = samples[i].fault() == nil
 	}
-	if !o.AllowIncrease {
-		return fmt.Errorf("%w: recorded with %s and valgrind %s, this is %s and valgrind %s",
-			ErrOtherToolchain, set.Go, set.Valgrind, tc.Go, tc.Valgrind)
-	}
-	for k := range set.Rows {
-		if measured[k] == nil && (!scope(k) || stillThere(k, measured)) {
-			return fmt.Errorf("%w: recorded with %s and valgrind %s; to record anew with %s and valgrind %s, measure all of them (%s %s was not)",
-				ErrOtherToolchain, set.Go, set.Valgrind, tc.Go, tc.Valgrind, k.Pkg, k.Name)
+	gone := func(k Key) bool { return scope(k) && !present[k] && !list.partial(k) }
+	var others []*Set
+	for _, cgo := range []bool{false, true} {
+		set := f.find(t.withCGO(cgo))
+		if set == nil || set.Toolchain == tc {
+			continue
 		}
+		if !o.AllowIncrease {
+			return fmt.Errorf("%w: recorded with %s and valgrind %s, this is %s and valgrind %s",
+				ErrOtherToolchain, set.Go, set.Valgrind, tc.Go, tc.Valgrind)
+		}
+		for _, k := range (Budgets{Rows: set.Rows}).keys() {
+			if !measured[k] && !gone(k) {
+				return fmt.Errorf("%w: recorded with %s and valgrind %s; to record anew with %s and valgrind %s, measure all of them (%s %s was not)",
+					ErrOtherToolchain, set.Go, set.Valgrind, tc.Go, tc.Valgrind, k.Pkg, k.Name)
+			}
+		}
+		others = append(others, set)
 	}
-	set.Toolchain = tc
+	for _, set := range others {
+		set.Toolchain = tc
+	}
 	return nil
-}
-
-// stillThere reports whether k's package was measured only in part.
-func stillThere(k Key, measured map[Key]*Sample) bool {
-	for m := range maps.Keys(measured) {
-		if m.Pkg == k.Pkg {
-			return false
-		}
-	}
-	return true
 }
 
 func (f *File) ratchet(t Target, tc Toolchain, s *Sample, old Budgets, o UpdateOptions) Step {
@@ -129,8 +122,10 @@ func (f *File) ratchet(t Target, tc Toolchain, s *Sample, old Budgets, o UpdateO
 	if ok {
 		step.Old, step.New = &was, &was
 	}
-	if s.Fault != nil {
-		step.Action, step.Verdict = Unmeasured, s.Fault.Verdict
+	if fault := s.fault(); fault != nil {
+		faulty := *s
+		faulty.Fault = fault
+		step.Action, step.Verdict, step.Sample = Unmeasured, fault.Verdict, &faulty
 		return step
 	}
 	now := Budget{Ir: s.IrPerOp, K: s.K, Allocs: s.AllocsPerOp, Bytes: s.BytesPerOp, CGO: s.CGO}
@@ -154,8 +149,11 @@ func (f *File) ratchet(t Target, tc Toolchain, s *Sample, old Budgets, o UpdateO
 	case Raised:
 		now.Reason = o.Reason
 	case Lowered:
-		if !o.AllowIncrease {
+		switch {
+		case !o.AllowIncrease:
 			now.Allocs, now.Bytes = min(was.Allocs, now.Allocs), min(was.Bytes, now.Bytes)
+		case now.Allocs > was.Allocs || now.Bytes > was.Bytes:
+			now.Reason = o.Reason
 		}
 	}
 	if ok {
