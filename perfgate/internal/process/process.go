@@ -8,8 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"runtime"
+	"time"
 )
 
 // maxOutput bounds what is kept of each of a child's output streams, in bytes.
@@ -31,8 +34,8 @@ type Output struct {
 // Run runs c and returns its output, also beside an error.
 //
 // The error wraps an [*exec.ExitError] when the program ran and did not exit
-// with status 0, and [context.Cause] of ctx when ctx ended first; the whole
-// process group of the child is gone then.
+// with status 0, and [context.Cause] of ctx when ctx ended first. The whole
+// process group of the child is gone when Run returns.
 func Run(ctx context.Context, c Command) (Output, error) {
 	if err := ctx.Err(); err != nil {
 		return Output{}, context.Cause(ctx)
@@ -48,26 +51,80 @@ func Run(ctx context.Context, c Command) (Output, error) {
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}
-	stdout, stderr := new(capped), new(capped)
-	cmd.Stdout, cmd.Stderr = stdout, stderr
+	stdout, err := newStream()
+	if err != nil {
+		return Output{}, err
+	}
+	defer stdout.close()
+	stderr, err := newStream()
+	if err != nil {
+		return Output{}, err
+	}
+	defer stderr.close()
+	cmd.Stdout, cmd.Stderr = stdout.w, stderr.w
 	cmd.SysProcAttr = attributes()
 	if err := cmd.Start(); err != nil {
 		return Output{}, err
 	}
 	stop := context.AfterFunc(ctx, func() { killGroup(cmd.Process) })
-	err := cmd.Wait()
+	read := []<-chan error{stdout.read(), stderr.read()}
+	err = cmd.Wait()
 	interrupted := !stop()
 	killGroup(cmd.Process) // what the child left running
-	out := Output{stdout.Bytes(), stderr.Bytes()}
+	deadline := time.Now().Add(grace)
+	stdout.r.SetReadDeadline(deadline)
+	stderr.r.SetReadDeadline(deadline)
+	readErr := errors.Join(<-read[0], <-read[1])
+	out := Output{stdout.kept.b.Bytes(), stderr.kept.b.Bytes()}
 	switch {
 	case interrupted && err != nil:
 		return out, context.Cause(ctx)
 	case err != nil:
 		return out, err
-	case stdout.full || stderr.full:
+	case errors.Is(readErr, os.ErrDeadlineExceeded):
+		return out, errors.New("it left a process running that holds its output")
+	case readErr != nil:
+		return out, fmt.Errorf("reading what it printed: %w", readErr)
+	case stdout.kept.full || stderr.kept.full:
 		return out, fmt.Errorf("printed more than %d MiB", maxOutput>>20)
 	}
 	return out, nil
+}
+
+// grace is how long output is still read after the child and its process group
+// are gone: what is in the pipe, not what a process that left the group may yet
+// print.
+const grace = 2 * time.Second
+
+// A stream is one of a child's output streams.
+//
+// Note: with a Writer that is no file, [exec.Cmd.Wait] would not return before
+// every process that holds the stream has ended, so that what a child left
+// running could not be killed.
+type stream struct {
+	r, w *os.File
+	kept capped
+}
+
+func newStream() (*stream, error) {
+	r, w, err := os.Pipe()
+	return &stream{r: r, w: w}, err
+}
+
+// read closes the child's end here and reads the stream to its end.
+func (s *stream) read() <-chan error {
+	s.w.Close()
+	done := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(&s.kept, s.r)
+		done <- err
+	}()
+	return done
+}
+
+func (s *stream) close() {
+	s.r.Close()
+	s.w.Close()
 }
 
 // Died reports whether err is the exit of a program that a signal ended, or
@@ -78,17 +135,16 @@ func Died(err error) bool {
 }
 
 // capped keeps the first maxOutput bytes written to it and drops the rest.
+//
+// Note: it does not embed the buffer, whose ReadFrom [io.Copy] would use.
 type capped struct {
-	bytes.Buffer
+	b    bytes.Buffer
 	full bool
 }
 
 func (c *capped) Write(p []byte) (int, error) {
-	room := maxOutput - c.Len()
-	if len(p) > room {
-		c.full = true
-		c.Buffer.Write(p[:room])
-		return len(p), nil
-	}
-	return c.Buffer.Write(p)
+	room := min(len(p), maxOutput-c.b.Len())
+	c.b.Write(p[:room])
+	c.full = c.full || room < len(p)
+	return len(p), nil
 }
