@@ -1,0 +1,48 @@
+# The commands of this repository. "make" alone lists them.
+
+# Counts and budgets hold for one release of Go. Where another is installed, go
+# downloads this one.
+export GOTOOLCHAIN = go1.26.8
+
+.DEFAULT_GOAL = help
+.PHONY: help perf-ir perf-ir-update test bench check install exactness bin/perfgate
+
+help: ## print this list
+	@echo 'make TARGET [ARGS="flags"], for example: make perf-ir ARGS="-bench Store/size=1024"'
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  %-15s %s\n' "$$name" "$$text"; done
+
+perf-ir: bin/perfgate ## count the instructions of ./bench and judge them against baselines.json
+	@scripts/need valgrind
+	bin/perfgate check $(ARGS) ./bench
+
+perf-ir-update: bin/perfgate ## lower the budgets; to raise: ARGS='-allow-increase -reason "why"'
+	@scripts/need valgrind
+	bin/perfgate update $(ARGS) ./bench
+
+test: ## run all tests, and those of code with concurrency under the race detector
+	@scripts/need valgrind gcc
+	go test $(ARGS) ./...
+	go test -race $(ARGS) ./core/... ./perfgate/internal/...
+
+bench: ## measure the time of ./bench on this machine, as plain go test does
+	go test -run '^$$' -bench . $(ARGS) ./bench
+
+check: ## look for what gofmt, vet, staticcheck and go mod find
+	@found=$$("$$(go env GOROOT)/bin/gofmt" -l .) || exit 1; \
+	if [ -n "$$found" ]; then echo "not as gofmt writes it:" $$found >&2; exit 1; fi
+	go vet ./...
+	go -C perfgate/testdata/hard vet . ./network
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	go mod verify
+	go mod tidy -diff
+
+install: ## install perfgate where go install puts programs
+	go install ./perfgate
+
+exactness: ## prove that the counts repeat, under many conditions (long: try ARGS=-short)
+	@scripts/need valgrind gcc
+	go run ./scripts/exactness $(ARGS)
+
+bin/perfgate:
+	@go build -o $@ ./perfgate
