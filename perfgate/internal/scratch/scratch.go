@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -32,7 +33,10 @@ type Dir struct {
 // /tmp if that one's path is too long. It removes the folders of runs that were
 // killed.
 func New() (*Dir, error) {
-	base := filepath.Clean(os.TempDir())
+	base, err := filepath.Abs(os.TempDir())
+	if err != nil {
+		return nil, err
+	}
 	if len(base) > pathLen-len("/"+prefix)-len("999") {
 		base = "/tmp"
 	}
@@ -108,7 +112,16 @@ func (d *Dir) Remove() error {
 	if err := d.empty(); err != nil {
 		return err
 	}
-	return os.RemoveAll(d.Path)
+	if err := os.Remove(d.lock.Name()); err != nil {
+		return err
+	}
+	// Once the lock's name is gone another run may take the folder over: then
+	// it is not empty, or gone already.
+	err := os.Remove(d.Path)
+	if errors.Is(err, os.ErrExist) || errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // makeWritable gives folders that a measured program made read-only their write
@@ -131,12 +144,19 @@ func removeStale(base string) {
 	}
 	for _, e := range entries {
 		path := filepath.Join(base, e.Name())
-		if strings.HasPrefix(e.Name(), prefix) && len(path) == pathLen && private(path) {
+		if len(path) == pathLen && isSlot(e.Name()) && private(path) {
 			if d, _ := take(path); d != nil {
 				d.Remove()
 			}
 		}
 	}
+}
+
+// isSlot reports whether a folder's name is one that slotPath makes.
+func isSlot(name string) bool {
+	number, ok := strings.CutPrefix(name, prefix)
+	i, err := strconv.ParseUint(number, 10, 64)
+	return ok && err == nil && i < slots
 }
 
 func isAt(f *os.File, path string) bool {
