@@ -62,7 +62,7 @@ func parse() options {
 	if o.short {
 		o.runs = 1
 		if o.bench == "" {
-			o.bench = "^BenchmarkStore$/^size=1024$|^BenchmarkSelect$/^ready=3$|^Benchmark(MapIterate|Spin|TCP|Callback)$"
+			o.bench = "^BenchmarkStore$/^size=1024$|^BenchmarkSelect$/^ready=3$|^Benchmark(MapIterate|Spin)$"
 		}
 	}
 	return o
