@@ -54,7 +54,7 @@ func Find(ctx context.Context) (*Valgrind, error) {
 		return nil, fmt.Errorf("asking %s for its version: %w", path, err)
 	}
 	version, ok := strings.CutPrefix(strings.TrimSpace(string(out.Stdout)), "valgrind-")
-	if !ok {
+	if !ok || version == "" || version[0] < '0' || '9' < version[0] || strings.Contains(version, "\n") {
 		return nil, fmt.Errorf("asking %s for its version: it says %q", path, firstLine(out.Stdout))
 	}
 	version, _, _ = strings.Cut(version, "-")
@@ -120,7 +120,7 @@ func (v *Valgrind) Run(ctx context.Context, c process.Command, scratch string, l
 		return r, err
 	case err != nil:
 		r.Status = err.Error()
-		if why := diagnose(string(messages)); why != "" {
+		if why := diagnose(string(messages) + launcherMessages(output.Stderr)); why != "" {
 			return r, errors.New(why)
 		}
 		return r, nil
@@ -142,9 +142,9 @@ func (v *Valgrind) Run(ctx context.Context, c process.Command, scratch string, l
 // valgrind's and not the program's.
 func diagnose(log string) string {
 	switch {
-	case strings.Contains(log, "SIGILL") || strings.Contains(log, "unrecognised instruction") || strings.Contains(log, "unhandled instruction"):
+	case strings.Contains(log, "SIGILL"), strings.Contains(log, "nrecognised instruction"), strings.Contains(log, "unhandled instruction"):
 		return "the program died of an instruction that this valgrind cannot decode; install a newer valgrind, or lower GOAMD64"
-	case strings.Contains(log, "the 'impossible' happened"), strings.Contains(log, "Valgrind has to exit now"):
+	case strings.Contains(log, "impossible' happened"), strings.Contains(log, "Valgrind has to exit now"):
 		return "valgrind itself failed: " + lineWith(log, "impossible", "exit now")
 	case strings.Contains(log, "Out of memory"), strings.Contains(log, "out of memory"):
 		return "valgrind ran out of memory"
@@ -152,6 +152,17 @@ func diagnose(log string) string {
 		return "valgrind does not start: " + lineWith(log, "failed to start", "option")
 	}
 	return ""
+}
+
+// launcherMessages returns what valgrind printed before it knew its log file.
+func launcherMessages(stderr []byte) string {
+	var own strings.Builder
+	for line := range strings.Lines(string(stderr)) {
+		if strings.HasPrefix(line, "valgrind: ") {
+			own.WriteString(line)
+		}
+	}
+	return own.String()
 }
 
 func lineWith(log string, words ...string) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -47,7 +48,7 @@ func Parse(data []byte) (count.Count, error) {
 			c.Total, whole = total, true
 		default:
 			ir, err := strconv.ParseInt(rest, 10, 64)
-			if _, err2 := strconv.ParseUint(key, 10, 32); err != nil || err2 != nil || ir < 0 {
+			if _, err2 := strconv.ParseUint(key, 10, 32); err != nil || err2 != nil || ir < 0 || ir > math.MaxInt64-sum {
 				return count.Count{}, fmt.Errorf("line %d: %q is not a line of counts", n, line)
 			}
 			c.Functions[fn] += ir
