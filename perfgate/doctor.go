@@ -76,7 +76,7 @@ func (d *diagnosis) check(what, value string, err error) bool {
 }
 
 func (d *diagnosis) examine(ctx context.Context, std streams) {
-	if !d.check("platform", runtime.GOOS+"/"+runtime.GOARCH+fmt.Sprintf(", %d cores", runtime.NumCPU()), onLinux()) {
+	if !d.check("platform", runtime.GOOS+"/"+runtime.GOARCH+fmt.Sprintf(", %d cores", runtime.NumCPU()), supported(runtime.GOOS)) {
 		return
 	}
 	valgrind, err := cachegrind.Find(ctx)

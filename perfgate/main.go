@@ -18,7 +18,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -138,9 +137,10 @@ func help(args []string, std streams) int {
 	return gate.ExitUsage
 }
 
-func onLinux() error {
-	if runtime.GOOS != "linux" {
-		return fmt.Errorf("cannot measure on %s: valgrind's counts of Go programs are exact on Linux only; run perfgate in a Linux container or in CI", runtime.GOOS)
+// supported reports an error for systems on which nothing can be measured.
+func supported(goos string) error {
+	if goos != "linux" {
+		return fmt.Errorf("cannot measure on %s: valgrind's counts of Go programs are exact on Linux only; run perfgate in a Linux container or in CI", goos)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type progress struct {
 	mu      sync.Mutex
 	start   time.Time // of counting
 	drawn   bool
-	printed int // tenths of the work, of which a plain line told
+	printed int // tenths of the work that plain lines told of
 }
 
 func newProgress(w io.Writer) *progress {
@@ -50,11 +50,9 @@ func (p *progress) event(e measure.Event) {
 		p.drawn = true
 		return
 	}
-	if tenth := e.Done * 10 / e.Total; e.Done == 0 && p.printed == 0 || tenth > p.printed && e.Total > 20 {
-		if p.printed = tenth; tenth == 0 {
-			p.printed = -1
-		}
-		fmt.Fprintf(p.w, "perfgate: counting %d/%d\n", e.Done, e.Total)
+	if tenth := e.Done * 10 / e.Total; tenth > p.printed {
+		p.printed = tenth
+		fmt.Fprintf(p.w, "perfgate: counted %d of %d benchmarks\n", e.Done, e.Total)
 	}
 }
 

@@ -10,10 +10,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	// Whole commands with exact output and exit status need scripts with files
 	// in them: what the go command itself is tested with.
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/report"
 )
 
 // realValgrind is the folder of the installed valgrind, looked up before
@@ -59,6 +63,10 @@ func TestScript(t *testing.T) {
 			"edit":    edit,
 			"nothing": nothingLeft,
 			"onlygo":  onlyGo,
+			"await":   await,
+			"gone":    gone,
+			"same":    same,
+			"moved":   moved,
 		},
 	})
 }
@@ -127,6 +135,69 @@ func nothingLeft(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// await waits until a file exists and is not empty.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	for range 6000 {
+		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("await: no file %s", args[0])
+}
+
+// gone waits until the process whose number a file holds has ended.
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))
+	ts.Check(err)
+	for range 6000 {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("gone: process %d lives", pid)
+}
+
+// same demands that two JSON documents are equal but for the time, the host and
+// the number of processes side by side, and that each was measured: same a b.
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	var texts []string
+	for _, name := range args {
+		d, err := report.ReadJSON(strings.NewReader(ts.ReadFile(name)))
+		ts.Check(err)
+		if d.Run.ValgrindStarts < 2*len(d.Benchmarks) || len(d.Run.Totals) == 0 {
+			ts.Fatalf("same: %s: valgrind started %d times for %d benchmarks", name, d.Run.ValgrindStarts, len(d.Benchmarks))
+		}
+		d.Run.Host, d.Run.Seconds, d.Run.Jobs = "", 0, 0
+		var b strings.Builder
+		ts.Check(d.WriteJSON(&b))
+		texts = append(texts, b.String())
+	}
+	if (texts[0] == texts[1]) == neg {
+		ts.Fatalf("same: %s\n%s\n%s", args, texts[0], texts[1])
+	}
+}
+
+// moved demands that a judged document shows no change at all where nothing is
+// allocated, and at most so many percent elsewhere: moved 0.02 file.
+func moved(ts *testscript.TestScript, neg bool, args []string) {
+	limit, err := gate.ParsePercent(args[0])
+	ts.Check(err)
+	d, err := report.ReadJSON(strings.NewReader(ts.ReadFile(args[1])))
+	ts.Check(err)
+	for _, b := range d.Benchmarks {
+		switch {
+		case b.DeltaPct == nil:
+			ts.Fatalf("moved: %s: %v", b.Name, b.Verdict)
+		case *b.AllocsPerOp == 0 && *b.IrPerOp != *b.Budget, max(*b.DeltaPct, -*b.DeltaPct) > limit:
+			ts.Fatalf("moved: %s: %v to %v, %s", b.Name, *b.Budget, *b.IrPerOp, b.DeltaPct.Signed())
+		}
+	}
+	ts.Logf("moved: %d benchmarks within %v %%", len(d.Benchmarks), limit)
+}
+
 // onlyGo makes a PATH in which there are go and perfgate alone.
 func onlyGo(ts *testscript.TestScript, neg bool, args []string) {
 	bin := ts.MkAbs("bin")
@@ -145,8 +216,9 @@ func onlyGo(ts *testscript.TestScript, neg bool, args []string) {
 // fakeValgrind stands in for valgrind: it runs the program and writes counts
 // that a file named costs, in the program's folder or above it, decides. Its
 // lines are "Name cost" in instructions per iteration; instead of a cost
-// "crash", "sigill", "zero" and "cut" stand for what can go wrong, and
-// "wobble" for a cost that is another one each time.
+// "crash", "sigill", "zero" and "cut" stand for what can go wrong, "wobble"
+// for a cost that is another one each time, and "hang" for a process that
+// writes its number into the file hanging and never ends.
 func fakeValgrind() {
 	if err := fake(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "fake valgrind:", err)
@@ -187,6 +259,13 @@ func fake(args []string) error {
 		os.Exit(max(1, cmd.ProcessState.ExitCode()))
 	}
 	switch cost {
+	case "hang":
+		if err := os.WriteFile("hanging", strconv.AppendInt(nil, int64(os.Getpid()), 10), 0o666); err != nil {
+			return err
+		}
+		for {
+			time.Sleep(time.Hour)
+		}
 	case "crash":
 		os.Exit(7)
 	case "sigill":

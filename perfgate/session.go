@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/cachegrind"
@@ -23,7 +24,7 @@ const budgetFile = "baselines.json"
 // withSession opens a measuring session, calls f with it, and removes all that
 // it left.
 func withSession(ctx context.Context, o *options, std streams, f func(*measure.Session, *progress) (int, error)) (code int, err error) {
-	if err := onLinux(); err != nil {
+	if err := supported(runtime.GOOS); err != nil {
 		return 0, err
 	}
 	valgrind, err := cachegrind.Find(ctx)

@@ -106,8 +106,9 @@ func (v *Valgrind) Run(ctx context.Context, c process.Command, scratch string, l
 			"--command-line-only=yes", // no VALGRIND_OPTS, no .valgrindrc
 			"--cache-sim=no",
 			"--vex-guest-chase=no", // count no instruction that was not executed
-			"--log-file=" + log,
-			"--cachegrind-out-file=" + out,
+			"--vgdb=no", // its pipes would stand in the program's TMPDIR
+			"--log-file=" + verbatim(log),
+			"--cachegrind-out-file=" + verbatim(out),
 			c.Path,
 		}, c.Args...),
 		Dir: c.Dir,
@@ -137,6 +138,9 @@ func (v *Valgrind) Run(ctx context.Context, c process.Command, scratch string, l
 	}
 	return r, nil
 }
+
+// verbatim quotes a file name for valgrind, which expands %.
+func verbatim(name string) string { return strings.ReplaceAll(name, "%", "%%") }
 
 // diagnose returns the cause if valgrind's log tells of trouble that is
 // valgrind's and not the program's.
