@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,6 +60,12 @@ func TestScript(t *testing.T) {
 			}
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "budgeted" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return budgeted(), nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"edit":    edit,
@@ -91,6 +99,17 @@ func repoRoot() string {
 		panic(err)
 	}
 	return dir
+}
+
+// budgeted reports whether the budgets of this repository are for the Go that
+// runs the tests.
+func budgeted() bool {
+	text, err := os.ReadFile(filepath.Join(repoRoot(), budgetFile))
+	if err != nil {
+		return false
+	}
+	f, err := gate.ParseFile(text)
+	return err == nil && slices.ContainsFunc(f.Sets, func(s gate.Set) bool { return s.Go == runtime.Version() })
 }
 
 // exits runs a command and demands an exact exit status: exits 3 perfgate check.

@@ -106,7 +106,7 @@ func (v *Valgrind) Run(ctx context.Context, c process.Command, scratch string, l
 			"--command-line-only=yes", // no VALGRIND_OPTS, no .valgrindrc
 			"--cache-sim=no",
 			"--vex-guest-chase=no", // count no instruction that was not executed
-			"--vgdb=no", // its pipes would stand in the program's TMPDIR
+			"--vgdb=no",            // its pipes would stand in the program's TMPDIR
 			"--log-file=" + verbatim(log),
 			"--cachegrind-out-file=" + verbatim(out),
 			c.Path,

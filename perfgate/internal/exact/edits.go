@@ -265,6 +265,12 @@ func (e edit) apply(text string) (string, error) {
 			return strings.ReplaceAll(text, v.old, v.new), nil
 		}
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(e.variants[0].old), "\n")
-	return "", fmt.Errorf("%s: %q occurs %d times, not %d", e.file, first, strings.Count(text, e.variants[0].old), e.count)
+	near := e.variants[0].old // or the one that is there too often or too rarely
+	for _, v := range e.variants {
+		if strings.Contains(text, v.old) {
+			near = v.old
+			break
+		}
+	}
+	return "", fmt.Errorf("%s: %q occurs %d times, not %d", e.file, strings.TrimSpace(near), strings.Count(text, near), e.count)
 }

@@ -170,6 +170,21 @@ func Started(stdout []byte) string {
 	return strings.TrimPrefix(name, "Benchmark")
 }
 
+// verdictText returns a stream's text in which each write that begins a verdict
+// begins a line: a benchmark's own last line may have no end.
+func verdictText(stdout []byte) string {
+	var b strings.Builder
+	ended := true
+	for _, w := range Unframe(stdout) {
+		if !ended && bytes.HasPrefix(w, []byte("--- ")) {
+			b.WriteByte('\n')
+		}
+		b.Write(w)
+		ended = len(w) == 0 && ended || bytes.HasSuffix(w, []byte("\n"))
+	}
+	return b.String()
+}
+
 var verdictLine = regexp.MustCompile(`^\s*--- (FAIL|SKIP): Benchmark(\S*)`)
 
 // Failures returns the names of benchmarks that failed and that were skipped,
@@ -178,7 +193,7 @@ func Failures(stdout []byte) (failed, skipped map[string]string) {
 	failed, skipped = make(map[string]string), make(map[string]string)
 	var logged []string // indented lines since the last other line
 	into, name := map[string]string(nil), ""
-	for line := range strings.Lines(Text(stdout)) {
+	for line := range strings.Lines(verdictText(stdout)) {
 		m := verdictLine.FindStringSubmatch(line)
 		switch {
 		case m != nil:

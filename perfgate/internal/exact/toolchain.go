@@ -67,14 +67,15 @@ func FindGo(ctx context.Context, dir, tmp string) (*Go, error) {
 // cacheDir returns perfgate's folder below the user's cache folder, or, for a
 // user who has none, beside Go's build cache.
 func cacheDir(gocache string) (string, error) {
-	var errs []error
 	base, err := os.UserCacheDir()
+	errs := []error{err} // nil if the user has one
 	for _, b := range []string{base, gocache} {
 		if b == "" || b == "off" {
 			continue
 		}
 		dir := filepath.Join(b, "perfgate")
-		if err = os.MkdirAll(dir, 0o777); err == nil {
+		err := os.MkdirAll(dir, 0o777)
+		if err == nil {
 			return dir, nil
 		}
 		errs = append(errs, err)

@@ -28,7 +28,7 @@ func (d *Document) WriteText(w io.Writer, o TextOptions) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%s/%s  %s  %s %s\n", d.Target.GOOS, d.Target.GOARCH, d.Toolchain.Go, d.Target.Method, d.Toolchain.Valgrind)
 	var plain, remarkable []Benchmark
-	for _, r := range d.Benchmarks {
+	for _, r := range slices.SortedStableFunc(slices.Values(d.Benchmarks), naturally) {
 		if r.Verdict == nil || *r.Verdict == gate.OK || *r.Verdict == gate.New && r.IrPerOp != nil {
 			plain = append(plain, r)
 		} else {
@@ -56,6 +56,28 @@ func (d *Document) WriteText(w io.Writer, o TextOptions) error {
 	fmt.Fprintf(b, "%s  %.1f s\n", o.Verdict, d.Run.Seconds)
 	return b.Flush()
 }
+
+// naturally orders rows as people do: size=64 before size=1024.
+func naturally(a, b Benchmark) int {
+	if c := strings.Compare(a.Pkg, b.Pkg); c != 0 {
+		return c
+	}
+	x, y := a.Name, b.Name
+	for x != "" && y != "" {
+		m, n := digits(x), digits(y)
+		if m > 0 && n > 0 && m != n && x[0] != '0' && y[0] != '0' {
+			return m - n
+		}
+		if x[0] != y[0] {
+			return int(x[0]) - int(y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return len(x) - len(y)
+}
+
+// digits returns how many digits s begins with.
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 // severalPackages reports whether names need their packages.
 func (d *Document) severalPackages() bool {
