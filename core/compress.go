@@ -3,8 +3,7 @@ package cachekit
 import (
 	"sync"
 
-	// LZ4 blocks, which std does not have.
-	"github.com/pierrec/lz4/v4"
+	"github.com/cachekit-go/cachekit/core/internal/lz4block"
 )
 
 // literalsOnly is the payload length in bytes under which a block is one run of
@@ -33,18 +32,12 @@ func putLiterals(dst, payload []byte) {
 }
 
 // blockBound returns the most bytes that compressBlock writes for n bytes.
-func blockBound(n int) int { return lz4.CompressBlockBound(n) }
+func blockBound(n int) int { return lz4block.Bound(n) }
 
 // compressBlock compresses src into dst, which holds at least blockBound bytes
 // and does not overlap it, and returns the length of the block. It is the one
 // place that knows the compressor.
-func compressBlock(dst, src []byte) (int, error) {
-	n, err := lz4.CompressBlock(src, dst, nil)
-	if err != nil || n == 0 {
-		return 0, ErrCompressionFailed
-	}
-	return n, nil
-}
+func compressBlock(dst, src []byte) int { return lz4block.Encode(dst, src) }
 
 // keepScratch is the largest buffer in bytes that goes back to the pool.
 const keepScratch = 256 << 10

@@ -18,7 +18,8 @@ var (
 	ErrDecompressionBomb = errors.New("decompression ratio exceeds safety limit")
 	// ErrChecksumMismatch is a payload that is not the stored one.
 	ErrChecksumMismatch = errors.New("integrity check failed")
-	// ErrCompressionFailed is a compressor that made no block. None does.
+	// ErrCompressionFailed is a compressor that made no block. Ours always
+	// makes one; the kind is the protocol's.
 	ErrCompressionFailed = errors.New("compression failed")
 	// ErrDecompressionFailed is a block that breaks a rule of the format or
 	// does not fit the claimed size.

@@ -115,10 +115,7 @@ func (w *writer) inPlace(dst, payload []byte, bound int) ([]byte, error) {
 	// guess; if its header has another length the block is moved.
 	at := len(dst) + envelope.HeaderLen(len(payload)/2)
 	room := dst[:cap(dst)]
-	n, err := compressBlock(room[at:at+bound:at+bound], payload)
-	if err != nil {
-		return dst, err
-	}
+	n := compressBlock(room[at:at+bound:at+bound], payload)
 	w.sum = xxh3.Hash(payload)
 	if err := w.check(n); err != nil {
 		return dst, err
@@ -135,10 +132,7 @@ func (w *writer) inPlace(dst, payload []byte, bound int) ([]byte, error) {
 func (w *writer) elsewhere(dst, payload []byte, bound int) ([]byte, error) {
 	p := scratch(bound)
 	defer release(p)
-	n, err := compressBlock(*p, payload)
-	if err != nil {
-		return dst, err
-	}
+	n := compressBlock(*p, payload)
 	w.sum = xxh3.Hash(payload)
 	if err := w.check(n); err != nil {
 		return dst, err
@@ -166,9 +160,5 @@ func (c Codec) EstimateRatio(data []byte) (float64, error) {
 	}
 	p := scratch(blockBound(len(data)))
 	defer release(p)
-	n, err := compressBlock(*p, data)
-	if err != nil {
-		return 0, err
-	}
-	return float64(len(data)) / float64(n), nil
+	return float64(len(data)) / float64(compressBlock(*p, data)), nil
 }

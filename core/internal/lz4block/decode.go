@@ -2,6 +2,12 @@ package lz4block
 
 import "encoding/binary"
 
+// What one turn of Decode's fast loop may touch.
+const (
+	fastIn  = 1 + 16 + 2 // bytes of src: the token, literals, offset and an extension
+	fastOut = 14 + 32    // bytes of dst: literals, and a match of two chunks
+)
+
 // Len walks the block src and returns the length in bytes of its output without
 // making it. It fails, with ok false, exactly when [Decode] into limit bytes
 // does. Nothing is allocated.
@@ -83,47 +89,50 @@ func extend(src []byte, s, n, max int) (length, end int, ok bool) {
 // block that ends on a match, so it cannot judge alone what is read here.
 func Decode(dst, src []byte) (n int, ok bool) {
 	s, d := 0, 0
-	for s < len(src) {
-		token := src[s]
-		s++
-		lit := int(token >> 4)
-		if lit != 15 && len(src)-s >= 18 && len(dst)-d >= 32 {
-			// The usual case: short literals far from both ends. Sixteen bytes
-			// are copied whatever the length; the surplus is overwritten. There
-			// are 18 so that the offset is there too.
-			*(*[16]byte)(dst[d:]) = *(*[16]byte)(src[s:])
-			s += lit
-			d += lit
-			offset := int(binary.LittleEndian.Uint16(src[s:]))
-			s += 2
-			match := int(token & 15)
-			if match != 15 && offset >= 8 && offset <= d && len(dst)-d >= 24 {
-				m := dst[d-offset:][:24]
-				to := dst[d:][:24]
-				// In this order, as the second and third may read what the
-				// one before wrote.
-				binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(m))
-				binary.LittleEndian.PutUint64(to[8:], binary.LittleEndian.Uint64(m[8:]))
-				binary.LittleEndian.PutUint64(to[16:], binary.LittleEndian.Uint64(m[16:]))
-				d += match + minMatch
+	for {
+		// Far from both ends whole chunks are copied whatever the length; the
+		// surplus is overwritten by what follows. Slices of constant length
+		// let the compiler see that nothing can be out of range.
+		for s <= len(src)-fastIn && d <= len(dst)-fastOut {
+			in, out := src[s:s+fastIn:s+fastIn], dst[d:d+fastOut:d+fastOut]
+			lit, match := int(in[0]>>4), int(in[0]&15)
+			if lit == 15 {
+				break
+			}
+			*(*[16]byte)(out) = *(*[16]byte)(in[1:])
+			offset := int(in[lit+1]) | int(in[lit+2])<<8
+			from := d + lit - offset
+			if offset < 16 || from < 0 {
+				break
+			}
+			m := dst[from : from+32 : from+32]
+			*(*[16]byte)(out[lit : lit+16 : lit+16]) = *(*[16]byte)(m)
+			*(*[16]byte)(out[lit+16 : lit+32 : lit+32]) = *(*[16]byte)(m[16:])
+			if match != 15 {
+				s += lit + 3
+				d += lit + match + minMatch
 				continue
 			}
-			if offset == 0 || offset > d {
-				return 0, false
+			more := int(in[lit+3])
+			to := d + lit
+			end := to + 15 + minMatch + more
+			if more == 255 || end > len(dst)-16 {
+				break
 			}
-			if match == 15 {
-				if match, s, ok = extend(src, s, match, len(dst)-d); !ok {
-					return 0, false
-				}
+			for to, from = to+32, from+32; to < end; to, from = to+16, from+16 {
+				*(*[16]byte)(dst[to : to+16 : to+16]) = *(*[16]byte)(dst[from : from+16 : from+16])
 			}
-			match += minMatch
-			if match > len(dst)-d {
-				return 0, false
-			}
-			copyMatch(dst, d, offset, match)
-			d += match
-			continue
+			s += lit + 4
+			d = end
 		}
+
+		// One sequence with every check.
+		if s >= len(src) {
+			return 0, false
+		}
+		token := src[s]
+		s++
+		lit, match := int(token>>4), int(token&15)
 		if lit == 15 {
 			if lit, s, ok = extend(src, s, lit, len(dst)-d); !ok {
 				return 0, false
@@ -146,20 +155,17 @@ func Decode(dst, src []byte) (n int, ok bool) {
 		if offset == 0 || offset > d {
 			return 0, false
 		}
-		match := int(token & 15)
 		if match == 15 {
 			if match, s, ok = extend(src, s, match, len(dst)-d); !ok {
 				return 0, false
 			}
 		}
-		match += minMatch
-		if match > len(dst)-d {
+		if match += minMatch; match > len(dst)-d {
 			return 0, false
 		}
 		copyMatch(dst, d, offset, match)
 		d += match
 	}
-	return 0, false
 }
 
 // copyMatch copies n bytes within dst from d-offset to d. A match that overlaps

@@ -29,7 +29,7 @@ func simpleDecode(src []byte, limit int) (out []byte, err error) {
 		}
 		for {
 			c, ok := next()
-			if !ok || n > 1<<40 {
+			if !ok || n > 1<<30 {
 				return 0, false
 			}
 			n += int(c)
