@@ -99,7 +99,7 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 	return found, nil
 }
 
-var benchmarkFunc = regexp.MustCompile(`(?m)^func (Benchmark\w*)\(`)
+var benchmarkFunc = regexp.MustCompile(`(?m)^func\s+(Benchmark[_\pL\p{Nd}]*)\s*\(`)
 
 // benchmarkFunctions returns the names of functions in the test files of a
 // folder that look like benchmarks: what can be measured is among them.

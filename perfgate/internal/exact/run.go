@@ -65,9 +65,12 @@ func (b Binary) Command(scratch, pattern string, n int) (process.Command, error)
 // [Failures] and [Started].
 func (b Binary) ListCommand(scratch, bench, skip string) (process.Command, error) {
 	c, err := b.Command(scratch, bench, 1)
+	if err != nil {
+		return c, err
+	}
 	own := len(c.Args) - len(b.Args)
 	c.Args = slices.Insert(c.Args, own, "-test.v", "-test.skip="+skip)
-	return c, err
+	return c, nil
 }
 
 // Pattern returns the -test.bench argument that matches the benchmark of that
@@ -146,7 +149,7 @@ func parseResult(fields []string) (Result, bool) {
 	var v [4]int64
 	for i, f := range fields {
 		x, err := strconv.ParseUint(f, 16, 63)
-		if err != nil {
+		if err != nil || len(f) != 16 { // cut short it is another number
 			return Result{}, false
 		}
 		v[i] = int64(x)

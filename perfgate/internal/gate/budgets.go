@@ -162,7 +162,7 @@ func ParseFile(b []byte) (*File, error) {
 	d.DisallowUnknownFields()
 	var j fileJSON
 	if err := d.Decode(&j); err != nil {
-		return nil, describeJSONError(b, d.InputOffset(), err)
+		return nil, describeJSONError(b, err)
 	}
 	switch {
 	case j.Schema == 0:
@@ -238,13 +238,15 @@ func conflictLine(b []byte) int {
 	return 0
 }
 
-func describeJSONError(b []byte, offset int64, err error) error {
+// describeJSONError adds the line, as far as it can be known.
+func describeJSONError(b []byte, err error) error {
 	if errors.Is(err, io.EOF) {
 		return errors.New("the file is empty")
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("line %d: the file ends too early; restore it from git", 1+bytes.Count(b, []byte("\n")))
 	}
+	var offset int64
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		offset = syntax.Offset
 	} else if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
