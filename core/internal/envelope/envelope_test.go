@@ -95,7 +95,7 @@ func TestParseIntegers(t *testing.T) {
 	}
 }
 
-// Parse must be safe without Scan, too.
+// Parse must be safe without Scan, and accept no more.
 func FuzzParse(f *testing.F) {
 	f.Add(Append(nil, []byte("\x50hello"), 1<<63+5, 5, "msgpack"))
 	f.Add([]byte("\x94\x92\x00\xcc\xff\x98\x00\x01\x02\x03\x04\x05\x06\x07\xcd\x01\x00\xd9\x01x"))
@@ -109,8 +109,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if n, fault := Scan(b, 2); fault != 0 || n > len(b) {
-			t.Fatalf("parsed, but Scan has fault %d", fault)
+		if n, fault := Scan(b, 2); fault != 0 || n != e.Len {
+			t.Fatalf("parsed %d bytes, Scan gives %d, fault %d", e.Len, n, fault)
 		}
 		again, err := Parse(Append(nil, e.Block(), e.Checksum, e.Size, string(e.Format)))
 		if err != nil || !bytes.Equal(again.Block(), e.Block()) || again.Checksum != e.Checksum || again.Size != e.Size || !bytes.Equal(again.Format, e.Format) {

@@ -26,6 +26,7 @@ type Envelope struct {
 	Checksum uint64 // read big-endian
 	Size     uint32 // bytes of payload that the writer claims
 	Format   []byte // valid UTF-8
+	Len      int    // bytes of the whole envelope, header to label
 }
 
 // BlockLen returns the length of the block in bytes.
@@ -47,9 +48,12 @@ func (e *Envelope) Block() []byte {
 	return block
 }
 
-// Parse reads the envelope at the start of b, which [Scan] should have passed;
-// without Scan it is safe too but its errors are less exact. Bytes behind the
-// envelope are not looked at.
+// Parse reads the envelope at the start of b. Bytes behind it are not looked at,
+// and nothing is allocated but for an error.
+//
+// What Parse accepts, [Scan] does too: it has the one shape, every length in it
+// was found to fit b, and all that is promised was there to be read. So Scan
+// need only be asked what is wrong with what Parse refuses.
 //
 // It reads the protocol's array of exactly four: the block as bin or as an
 // array of integers from 0 to 255, the checksum as an array of eight such
@@ -100,6 +104,7 @@ func Parse(b []byte) (e Envelope, err error) {
 	if fields > 4 {
 		return e, &SyntaxError{"array had incorrect length, expected 4", r.pos}
 	}
+	e.Len = r.pos
 	return e, nil
 }
 
@@ -162,6 +167,10 @@ func (r *reader) block(e *Envelope) error {
 
 // checksum reads the array of eight bytes.
 func (r *reader) checksum() (sum uint64, err error) {
+	if sum, n := shortestChecksum(r.b[r.pos:]); n > 0 {
+		r.pos += n
+		return sum, nil
+	}
 	n, ok := r.array()
 	if !ok {
 		return 0, r.wrong("an array of length 8")
@@ -182,6 +191,28 @@ func (r *reader) checksum() (sum uint64, err error) {
 	return sum, nil
 }
 
+// shortestChecksum reads a checksum in the form that writers give it and returns
+// the length of that, or 0 if it has another form.
+func shortestChecksum(b []byte) (sum uint64, n int) {
+	if len(b) < 1+2*8 || b[0] != 0x98 {
+		return 0, 0
+	}
+	n = 1
+	for range 8 {
+		c := b[n]
+		n++
+		if c >= 0x80 {
+			if c != 0xcc {
+				return 0, 0
+			}
+			c = b[n]
+			n++
+		}
+		sum = sum<<8 | uint64(c)
+	}
+	return sum, n
+}
+
 // label reads the format label.
 func (r *reader) label() ([]byte, error) {
 	at := r.pos
@@ -197,10 +228,13 @@ func (r *reader) label() ([]byte, error) {
 
 // invalidUTF8 returns the index of the first byte of s that is not UTF-8, or -1.
 func invalidUTF8(s []byte) int {
-	if utf8.Valid(s) {
+	i := 0
+	for i < len(s) && s[i] < utf8.RuneSelf {
+		i++
+	}
+	if i == len(s) || utf8.Valid(s[i:]) {
 		return -1
 	}
-	i := 0
 	for i < len(s) {
 		c, n := utf8.DecodeRune(s[i:])
 		if c == utf8.RuneError && n == 1 {

@@ -88,14 +88,16 @@ func extend(src []byte, s, n, max int) (length, end int, ok bool) {
 // Note: pierrec/lz4 refuses a nonzero half in the last token and accepts a
 // block that ends on a match, so it cannot judge alone what is read here.
 func Decode(dst, src []byte) (n int, ok bool) {
+	dst, src = dst[:len(dst):len(dst)], src[:len(src):len(src)]
 	s, d := 0, 0
 	for {
 		// Far from both ends whole chunks are copied whatever the length; the
 		// surplus is overwritten by what follows. Slices of constant length
 		// let the compiler see that nothing can be out of range.
-		for s <= len(src)-fastIn && d <= len(dst)-fastOut {
+		for s >= 0 && s <= len(src)-fastIn && d >= 0 && d <= len(dst)-fastOut {
 			in, out := src[s:s+fastIn:s+fastIn], dst[d:d+fastOut:d+fastOut]
-			lit, match := int(in[0]>>4), int(in[0]&15)
+			token := in[0]
+			lit, match := int(token>>4), int(token&15)
 			if lit == 15 {
 				break
 			}
@@ -106,8 +108,8 @@ func Decode(dst, src []byte) (n int, ok bool) {
 				break
 			}
 			m := dst[from : from+32 : from+32]
-			*(*[16]byte)(out[lit : lit+16 : lit+16]) = *(*[16]byte)(m)
-			*(*[16]byte)(out[lit+16 : lit+32 : lit+32]) = *(*[16]byte)(m[16:])
+			*(*[16]byte)(out[lit:lit+16:lit+16]) = *(*[16]byte)(m)
+			*(*[16]byte)(out[lit+16:lit+32:lit+32]) = *(*[16]byte)(m[16:])
 			if match != 15 {
 				s += lit + 3
 				d += lit + match + minMatch
