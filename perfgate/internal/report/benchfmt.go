@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 )
 
-// WriteBench writes the measured benchmarks in Go's benchmark format. The unit
+// WriteBench writes the benchmarks that have a count, and a stable one, in Go's benchmark format. The unit
 // lines tell benchstat that single values compare exactly.
 //
 // See golang.org/design/14313-benchmark-format and
@@ -20,8 +22,8 @@ func (d *Document) WriteBench(w io.Writer) error {
 	}
 	pkg := ""
 	for _, r := range d.Benchmarks {
-		if r.IrPerOp == nil {
-			continue
+		if r.IrPerOp == nil || r.Verdict != nil && *r.Verdict == gate.Unstable {
+			continue // nothing, or nothing exact
 		}
 		if r.Pkg != pkg {
 			pkg = r.Pkg

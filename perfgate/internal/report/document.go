@@ -5,6 +5,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -70,8 +71,12 @@ func New(t gate.Target, tc gate.Toolchain, samples []gate.Sample, run Run) *Docu
 	for i := range samples {
 		b := Benchmark{Pkg: samples[i].Pkg, Name: samples[i].Name}
 		d.measured(&b, &samples[i])
-		if f := samples[i].Fault; f != nil {
+		switch f := samples[i].Fault; {
+		case f != nil:
 			b.Verdict, b.Reason = &f.Verdict, f.Reason
+		case b.IrPerOp == nil:
+			broken := gate.Broken
+			b.Verdict, b.Reason = &broken, "no count"
 		}
 		d.Benchmarks = append(d.Benchmarks, b)
 	}
@@ -122,7 +127,7 @@ func (d *Document) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// ReadJSON reads what WriteJSON writes.
+// ReadJSON reads what WriteJSON writes, and refuses rows that no run makes.
 func ReadJSON(r io.Reader) (*Document, error) {
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
@@ -133,5 +138,34 @@ func ReadJSON(r io.Reader) (*Document, error) {
 	if d.Schema != Schema {
 		return nil, fmt.Errorf("reading a perfgate document: schema %d, this perfgate reads %d", d.Schema, Schema)
 	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("reading a perfgate document: there is more behind it")
+	}
+	for _, b := range d.Benchmarks {
+		if err := b.validate(); err != nil {
+			return nil, fmt.Errorf("reading a perfgate document: %s %s: %w", b.Pkg, b.Name, err)
+		}
+	}
 	return d, nil
+}
+
+func (b *Benchmark) validate() error {
+	counted := b.IrPerOp != nil
+	switch {
+	case (b.K != nil) != counted, (b.AllocsPerOp != nil) != counted, (b.BytesPerOp != nil) != counted:
+		return errors.New("ir_per_op, k, allocs_per_op and bytes_per_op go together")
+	case counted && (*b.K < 0 || *b.K > gate.MaxK):
+		return fmt.Errorf("k %d is not in 0 to %d", *b.K, gate.MaxK)
+	case b.DeltaPct != nil && (!counted || b.Budget == nil):
+		return errors.New("delta_pct without a count or a budget")
+	case (b.LimitPct != nil) != (b.Budget != nil):
+		return errors.New("budget and limit_pct go together")
+	case counted:
+		return nil
+	case b.Verdict == nil:
+		return errors.New("neither a count nor a verdict")
+	case *b.Verdict >= gate.New:
+		return fmt.Errorf("%v without a count", *b.Verdict)
+	}
+	return nil
 }

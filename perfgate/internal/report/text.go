@@ -203,8 +203,11 @@ func Summary(rows []gate.Row, exit int) string {
 		}
 		return s
 	}
+	if len(rows) == 0 {
+		return "fail: nothing was judged"
+	}
 	var parts []string
-	for v := gate.Regressed; v <= gate.Improved; v++ {
+	for v := gate.Verdict(0); v <= gate.Improved; v++ {
 		if n[v] > 0 && v != gate.Warned {
 			parts = append(parts, fmt.Sprintf("%d %v", n[v], v))
 		}
