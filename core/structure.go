@@ -29,7 +29,7 @@ func (e *StructureError) Error() string { return e.Reason }
 // A payload deserves the same suspicion as its envelope: check what [Retrieve]
 // returns before decoding it.
 //
-// CheckStructure allocates nothing for a nesting up to 32, and 8 bytes for each
+// CheckStructure allocates nothing for a nesting up to 16, and 8 bytes for each
 // open collection beyond that. The error is a [*StructureError].
 //
 // Spec section 4.

@@ -114,7 +114,7 @@ func TestDecodeBounds(t *testing.T) {
 func TestStructureDepth(t *testing.T) {
 	// Both sides of the boundary, for each kind of collection, where the stack
 	// is on the stack and where it is not.
-	for _, depth := range []int{0, 1, 2, 31, 32, 33, 34, 100, 1024} {
+	for _, depth := range []int{0, 1, 2, 15, 16, 17, 18, 32, 33, 34, 100, 1024} {
 		for _, head := range []string{"\x91", "\x81\xc0", "\xdc\x00\x01", "\xdd\x00\x00\x00\x01", "\xde\x00\x01\xc0", "\xdf\x00\x00\x00\x01\xc0"} {
 			for _, empty := range []string{"", "\x90", "\x80", "\xdc\x00\x00", "\xdf\x00\x00\x00\x00"} {
 				n := depth

@@ -25,19 +25,26 @@ const (
 // in class are the payload length itself.
 const (
 	fixMap = iota + 32
-	fixArray
-	reserved
-	bytes8  // str or bin with a prefix of one byte
-	bytes16 // of two
-	bytes32 // of four
-	ext8    // ext with a prefix of one byte, and the type
-	ext16
-	ext32
-	array16
-	array32
 	map16
 	map32
+	fixArray
+	array16
+	array32
+	bytes8 // str or bin with a prefix of one byte
+	bytes16
+	bytes32
+	ext8 // ext with a prefix of one byte
+	ext16
+	ext32
+	reserved
 )
+
+// prefixes are the lengths in bytes of the length prefixes, by class.
+var prefixes = [...]uint8{
+	map16 - fixMap: 2, map32 - fixMap: 4, array16 - fixMap: 2, array32 - fixMap: 4,
+	bytes8 - fixMap: 1, bytes16 - fixMap: 2, bytes32 - fixMap: 4,
+	ext8 - fixMap: 1, ext16 - fixMap: 2, ext32 - fixMap: 4,
+}
 
 // class holds for each marker the number of payload bytes (below 32) or one of
 // the classes above. Absent entries are the fixints: no payload.
@@ -60,7 +67,7 @@ var class = [256]uint8{
 }
 
 // onStack is the nesting that Scan follows without allocating.
-const onStack = 32
+const onStack = 16
 
 // Scan walks the first MessagePack document in b and returns its length in
 // bytes. On a fault it returns the position at which the walk ended: behind the
@@ -70,17 +77,20 @@ const onStack = 32
 // at once; 0 or less admits scalars only. Bytes behind the document are not
 // looked at. Declared lengths are summed over the whole document in 64 bits and
 // may not exceed what the input holds, so a decoder that runs after Scan can
-// trust them. Nothing is allocated up to a nesting of 32; beyond, 8 bytes for
+// trust them. Nothing is allocated up to a nesting of 16; beyond, 8 bytes for
 // each open collection.
 //
 // Spec section 4.
 func Scan(b []byte, maxDepth int) (n int, f Fault) {
+	if len(b) == 0 {
+		return 0, Empty
+	}
 	var (
 		fixed [onStack]uint64
-		stack = fixed[:0] // elements owed by the open collections but the innermost
-		owed  = uint64(1) // elements owed by the innermost; first the root
-		outer uint64      // sum of stack
-		pos   int
+		stack = fixed[:0]    // elements owed by the open collections but the innermost
+		owed  = uint64(1)    // elements owed by the innermost; first the root
+		pos   int            // in b
+		slack = len64(b) - 1 // bytes left less elements owed by all
 	)
 	for {
 		for owed == 0 {
@@ -91,78 +101,76 @@ func Scan(b []byte, maxDepth int) (n int, f Fault) {
 			}
 			owed = stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			outer -= owed
 		}
-		if pos >= len(b) {
-			return pos, Empty
-		}
+		// There is a byte for every element owed, as slack is not negative; a
+		// marker uses up one of each.
 		m := b[pos]
 		pos++
 		owed--
 
 		c := class[m]
 		if c < fixMap {
-			if int(c) > len(b)-pos {
-				return pos, Bytes
-			}
 			pos += int(c)
-			if owed+outer > uint64(len(b)-pos) {
+			if slack -= int64(c); slack < 0 {
+				if pos > len(b) {
+					return pos - int(c), Bytes
+				}
 				return pos, Elements
 			}
 			continue
 		}
-
-		var size, children uint64 // payload bytes, elements
-		rest := b[pos:]
-		switch c {
-		case fixMap:
-			children = 2 * uint64(m&15)
-		case fixArray:
-			children = uint64(m & 15)
-		case reserved:
+		if c == reserved {
 			return pos, Reserved
-		case bytes8, ext8:
-			if len(rest) < 1 {
-				return pos, Prefix
-			}
-			size = uint64(rest[0])
-			pos++
-		case bytes16, ext16, array16, map16:
-			if len(rest) < 2 {
-				return pos, Prefix
-			}
-			size = uint64(binary.BigEndian.Uint16(rest))
-			pos += 2
-		default:
-			if len(rest) < 4 {
-				return pos, Prefix
-			}
-			size = uint64(binary.BigEndian.Uint32(rest))
-			pos += 4
-		}
-		switch c {
-		case ext8, ext16, ext32:
-			size++
-		case array16, array32:
-			size, children = 0, size
-		case map16, map32:
-			size, children = 0, 2*size
 		}
 
-		if (c <= fixArray || c >= array16) && len(stack) >= maxDepth {
-			return pos, Depth
+		var size uint64 // payload bytes, or elements of a collection
+		rest := b[pos:]
+		prefix := int(prefixes[c-fixMap])
+		if len(rest) < prefix {
+			return pos, Prefix
+		}
+		switch prefix {
+		case 0:
+			size = uint64(m & 15)
+		case 1:
+			size = uint64(rest[0])
+		case 2:
+			size = uint64(binary.BigEndian.Uint16(rest))
+		case 4:
+			size = uint64(binary.BigEndian.Uint32(rest))
+		}
+		pos += prefix
+		slack -= int64(prefix)
+
+		if c < bytes8 {
+			// A map, each of whose pairs is two elements, or an array.
+			if len(stack) >= maxDepth {
+				return pos, Depth
+			}
+			if c <= map32 {
+				size *= 2
+			}
+			if slack -= int64(size); slack < 0 {
+				return pos, Elements
+			}
+			if size > 0 {
+				stack = append(stack, owed)
+				owed = size
+			}
+			continue
+		}
+		if c >= ext8 {
+			size++ // the type
 		}
 		if size > uint64(len(b)-pos) {
 			return pos, Bytes
 		}
 		pos += int(size)
-		if children > 0 {
-			stack = append(stack, owed)
-			outer += owed
-			owed = children
-		}
-		if owed+outer > uint64(len(b)-pos) {
+		if slack -= int64(size); slack < 0 {
 			return pos, Elements
 		}
 	}
 }
+
+// len64 is len in 64 bits: 2 * (2^32 - 1) elements must not wrap.
+func len64(b []byte) int64 { return int64(len(b)) }

@@ -108,8 +108,8 @@ func Decode(dst, src []byte) (n int, ok bool) {
 				break
 			}
 			m := dst[from : from+32 : from+32]
-			*(*[16]byte)(out[lit:lit+16:lit+16]) = *(*[16]byte)(m)
-			*(*[16]byte)(out[lit+16:lit+32:lit+32]) = *(*[16]byte)(m[16:])
+			*(*[16]byte)(out[lit : lit+16 : lit+16]) = *(*[16]byte)(m)
+			*(*[16]byte)(out[lit+16 : lit+32 : lit+32]) = *(*[16]byte)(m[16:])
 			if match != 15 {
 				s += lit + 3
 				d += lit + match + minMatch
