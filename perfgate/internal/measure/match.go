@@ -3,7 +3,9 @@ package measure
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // A matcher selects benchmarks by name as package testing does for -bench and
@@ -24,7 +26,7 @@ func newMatcher(bench, skip string) matcher {
 func CheckPattern(pattern string) error {
 	for _, alternative := range splitPattern(pattern) {
 		for _, e := range alternative {
-			if _, err := regexp.Compile(e); err != nil {
+			if _, err := regexp.Compile(rewrite(e)); err != nil {
 				return fmt.Errorf("element %q: %w", e, err)
 			}
 		}
@@ -38,7 +40,7 @@ func parsePattern(pattern string) [][]*regexp.Regexp {
 	for _, alternative := range splitPattern(pattern) {
 		var elems []*regexp.Regexp
 		for _, e := range alternative {
-			elems = append(elems, regexp.MustCompile(e))
+			elems = append(elems, regexp.MustCompile(rewrite(e)))
 		}
 		all = append(all, elems)
 	}
@@ -81,32 +83,67 @@ func splitPattern(pattern string) [][]string {
 	return all
 }
 
+// rewrite does to an element of a pattern what testing does to it and to the
+// names of sub-benchmarks: spaces become underscores, and what cannot be printed
+// an escape.
+func rewrite(element string) string {
+	var b strings.Builder
+	for _, r := range element {
+		switch {
+		case unicode.IsSpace(r):
+			b.WriteByte('_')
+		case !strconv.IsPrint(r):
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 // mayContain reports whether a benchmark function can have a benchmark that is
 // selected.
 func (m matcher) mayContain(function string) bool {
-	return matchElems(m.bench, []string{function}, false) && !matchElems(m.skip, []string{function}, true)
+	ok, _ := m.selects([]string{function})
+	return ok
 }
 
 // matches reports whether the benchmark of that full name, without "Benchmark",
-// is selected.
+// is selected. It must be one without sub-benchmarks: a pattern with more
+// elements than its name selects sub-benchmarks alone.
 func (m matcher) matches(name string) bool {
 	elems := strings.Split("Benchmark"+name, "/")
-	return matchElems(m.bench, elems, false) && !matchElems(m.skip, elems, true)
+	for n := 1; n < len(elems); n++ {
+		if ok, _ := m.selects(elems[:n]); !ok {
+			return false // its parent does not run
+		}
+	}
+	ok, partial := m.selects(elems)
+	return ok && !partial
+}
+
+// selects reports whether a benchmark runs, and whether only its sub-benchmarks
+// count.
+func (m matcher) selects(name []string) (ok, partial bool) {
+	ok, partial = matchElems(m.bench, name)
+	if skip, only := matchElems(m.skip, name); skip && !only {
+		ok = false
+	}
+	return ok, partial
 }
 
 // matchElems reports whether one of the alternatives matches every element that
-// it has in common with the name; with whole it must not have more elements.
-func matchElems(alternatives [][]*regexp.Regexp, name []string, whole bool) bool {
+// it has in common with the name, and whether the first that does has more
+// elements.
+func matchElems(alternatives [][]*regexp.Regexp, name []string) (ok, partial bool) {
 	for _, res := range alternatives {
-		ok := !whole || len(res) <= len(name)
-		for i, re := range res {
-			if i < len(name) && !re.MatchString(name[i]) {
-				ok = false
-			}
+		ok := true
+		for i, re := range res[:min(len(res), len(name))] {
+			ok = ok && re.MatchString(name[i])
 		}
 		if ok {
-			return true
+			return true, len(res) > len(name)
 		}
 	}
-	return false
+	return false, false
 }
