@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/count"
@@ -112,7 +113,7 @@ func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, ben
 			return nil, nil, context.Cause(ctx)
 		}
 		leaves, found := s.readList(p, out)
-		if len(found) == 0 && err == nil || len(found) > 0 && !crashed(out) {
+		if !crashed(out) && (err == nil || len(found) > 0) {
 			return leaves, append(faults, found...), nil
 		}
 		culprit := exact.Started(out.Stdout)
@@ -129,11 +130,12 @@ func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, ben
 	}
 }
 
-// crashed reports whether a test binary ended without its closing line.
+// crashed reports whether a test binary ended without the line that testing
+// writes when all benchmarks have run. A TestMain may print more after it.
 func crashed(out process.Output) bool {
-	text := strings.TrimSpace(exact.Text(out.Stdout))
-	last := text[strings.LastIndex(text, "\n")+1:]
-	return last != "FAIL" && last != "PASS"
+	return !slices.ContainsFunc(exact.Unframe(out.Stdout), func(w []byte) bool {
+		return string(w) == "PASS\n" || string(w) == "FAIL\n"
+	})
 }
 
 func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary, bench, skip string) (process.Output, error) {
