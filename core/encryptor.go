@@ -1,27 +1,18 @@
 package cachekit
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
+
+	"github.com/cachekit-go/cachekit/core/internal/gcm"
 )
 
-const (
-	nonceSize = 12 // bytes
-	tagSize   = 16 // bytes
-
-	// Overhead is the number of bytes by which a ciphertext is longer than its
-	// plaintext, and the length of the shortest ciphertext: 12 of the nonce and
-	// 16 of the tag.
-	Overhead = nonceSize + tagSize
-
-	// maxPlaintext is the most bytes that AES-GCM seals under one nonce.
-	// NIST SP 800-38D, section 5.2.1.1.
-	maxPlaintext = (1<<32 - 2) * aes.BlockSize
-)
+// Overhead is the number of bytes by which a ciphertext is longer than its
+// plaintext, and the length of the shortest ciphertext: 12 of the nonce and 16
+// of the tag.
+const Overhead = gcm.Overhead
 
 // A Suite makes encryptors and rings with a cipher of the caller's, for example
 // one that a hardware module or an audited library provides. The zero value
@@ -43,7 +34,7 @@ func (s Suite) aead(key []byte) (cipher.AEAD, error) {
 	}
 	make := s.AEAD
 	if make == nil {
-		make = newGCM
+		make = gcm.New
 	}
 	a, err := make(key)
 	if err != nil {
@@ -52,22 +43,13 @@ func (s Suite) aead(key []byte) (cipher.AEAD, error) {
 	if a == nil {
 		return nil, because(ErrEncryptionFailed, errors.New("no AEAD"))
 	}
-	if n := a.NonceSize(); n != nonceSize {
+	if n := a.NonceSize(); n != gcm.NonceSize {
 		return nil, fail(ErrInvalidNonceLength, "Invalid nonce length: expected 12 bytes, got %d", n)
 	}
-	if n := a.Overhead(); n != tagSize {
+	if n := a.Overhead(); n != gcm.TagSize {
 		return nil, fail(ErrEncryptionFailed, "Encryption failed: AEAD with tags of %d bytes, expected 16", n)
 	}
 	return a, nil
-}
-
-// newGCM returns the standard library's AES-GCM.
-func newGCM(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCM(block)
 }
 
 // An Encryptor seals and opens with one key by AES-256-GCM. A ciphertext is
@@ -82,7 +64,7 @@ func newGCM(key []byte) (cipher.AEAD, error) {
 type Encryptor struct {
 	_     noCopy
 	aead  atomic.Pointer[cipher.AEAD] // nil once closed
-	nonce *sequence
+	nonce *gcm.Sequence
 }
 
 // NewEncryptor returns an encryptor for a key of [KeySize] bytes. The key is
@@ -99,7 +81,7 @@ func (s Suite) NewEncryptor(key []byte) (*Encryptor, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Encryptor{nonce: newSequence()}
+	e := &Encryptor{nonce: gcm.NewSequence()}
 	e.aead.Store(&a)
 	return e, nil
 }
@@ -121,7 +103,7 @@ func (e *Encryptor) Seal(dst, plaintext, aad []byte) ([]byte, error) {
 	if a == nil {
 		return dst, ErrClosed
 	}
-	if uint64(len(plaintext)) > maxPlaintext {
+	if uint64(len(plaintext)) > gcm.MaxPlaintext {
 		return dst, fail(ErrEncryptionFailed, "Encryption failed: plaintext of %d bytes is too long", len(plaintext))
 	}
 	n := len(plaintext) + Overhead
@@ -137,14 +119,11 @@ func (e *Encryptor) Seal(dst, plaintext, aad []byte) ([]byte, error) {
 
 // seal appends a ciphertext to dst, whose spare capacity overlaps nothing.
 func (e *Encryptor) seal(a cipher.AEAD, dst, plaintext, aad []byte) ([]byte, error) {
-	out := slices.Grow(dst, len(plaintext)+Overhead)
-	// The nonce goes where it belongs at once: a slice of an array would
-	// escape through the interface and cost an allocation.
-	nonce := out[len(dst) : len(dst)+nonceSize]
-	if err := e.nonce.put(nonce); err != nil {
-		return dst, err
+	out, ok := gcm.Seal(a, e.nonce, dst, plaintext, aad)
+	if !ok {
+		return dst, ErrNonceCounterExhausted
 	}
-	return a.Seal(out[:len(dst)+nonceSize], nonce, plaintext, aad), nil
+	return out, nil
 }
 
 // Open checks and decrypts a ciphertext made by [Encryptor.Seal], of this or
@@ -175,7 +154,7 @@ func open(a cipher.AEAD, dst, ciphertext, aad []byte) ([]byte, error) {
 	if len(ciphertext) < Overhead {
 		return dst, errShort
 	}
-	nonce, sealed := ciphertext[:nonceSize], ciphertext[nonceSize:]
+	nonce, sealed := ciphertext[:gcm.NonceSize], ciphertext[gcm.NonceSize:]
 	n := len(ciphertext) - Overhead
 	if room := spare(dst); len(room) >= n && (overlap(room[:n], ciphertext) || overlap(room[:n], aad)) {
 		tmp, err := a.Open(nil, nonce, sealed, aad)
@@ -194,10 +173,10 @@ func open(a cipher.AEAD, dst, ciphertext, aad []byte) ([]byte, error) {
 }
 
 // Counter returns the number of nonces asked for so far, failed calls included.
-func (e *Encryptor) Counter() uint64 { return e.nonce.counter.Load() }
+func (e *Encryptor) Counter() uint64 { return e.nonce.Counter() }
 
 // InstanceID returns the number that the encryptor's nonces start with.
-func (e *Encryptor) InstanceID() uint64 { return e.nonce.instance }
+func (e *Encryptor) InstanceID() uint64 { return e.nonce.Instance() }
 
 // Close lets go of the expanded key; Seal and Open fail with [ErrClosed] from
 // then on. Calls that have started finish. The expanded key lies inside the
