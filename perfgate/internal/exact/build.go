@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,7 +58,8 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 	}
 	allowed := os.Getenv("CGO_ENABLED") != "0"
 	var found []Package
-	for path, p := range byPath {
+	for _, path := range slices.Sorted(maps.Keys(byPath)) {
+		p := byPath[path]
 		if p.DepOnly || p.ForTest != "" || strings.HasSuffix(path, ".test") {
 			continue
 		}
@@ -95,7 +97,6 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 	if len(found) == 0 {
 		return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
 	}
-	slices.SortFunc(found, func(a, b Package) int { return strings.Compare(a.ImportPath, b.ImportPath) })
 	return found, nil
 }
 

@@ -435,4 +435,10 @@ func TestPackages(t *testing.T) {
 			t.Errorf("%s: got %+v, want an error", pattern, found)
 		}
 	}
+	for range 5 {
+		_, err := g.Packages(t.Context(), Flags{}, []string{"./z", "./y", "./x", "./a"})
+		if err == nil || !strings.Contains(err.Error(), "/x") {
+			t.Errorf("got %v, want the first of three that are not there", err)
+		}
+	}
 }

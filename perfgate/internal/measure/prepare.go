@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -158,14 +159,14 @@ func (s *Session) readList(p exact.Package, out process.Output) (leaves []leaf, 
 		leaves = append(leaves, leaf{gate.Key{Pkg: p.ImportPath, Name: r.Name}, p.CGO, r.Bytes})
 	}
 	failed, skipped := exact.Failures(out.Stdout)
-	for name, why := range failed {
-		if !hasFailedChild(name, failed) {
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		if why := failed[name]; !hasFailedChild(name, failed) {
 			faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name}, "fails: "+orNone(why)))
 		}
 	}
-	for name, why := range skipped {
+	for _, name := range slices.Sorted(maps.Keys(skipped)) {
 		faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name},
-			"skips itself: "+orNone(why)+"\nleave it out with -skip, or give it what it needs (-env, -args)"))
+			"skips itself: "+orNone(skipped[name])+"\nleave it out with -skip, or give it what it needs (-env, -args)"))
 	}
 	return leaves, faults
 }
