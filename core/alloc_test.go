@@ -49,6 +49,8 @@ func TestAllocs(t *testing.T) {
 			row{name("Store, no room"), func() { _, err := cachekit.Store(nil, payload); must(err) }, 1},
 			row{name("Retrieve"), func() { _, _, err := cachekit.Retrieve(dst, env); must(err) }, 0},
 			row{name("Retrieve, no room"), func() { _, _, err := cachekit.Retrieve(nil, env); must(err) }, 1},
+			row{name("Codec.Store"), func() { _, err := cachekit.Codec{MaxPayload: 1 << 20}.Store(dst, payload); must(err) }, 0},
+			row{name("Codec.Retrieve"), func() { _, _, err := cachekit.Codec{Strict: true}.Retrieve(dst, env); must(err) }, 0},
 			row{name("Validate"), func() { cachekit.Validate(env) }, 0},
 			row{name("CheckStructure"), func() { must(cachekit.CheckStructure(env, 100)) }, 0},
 			row{name("Checksum"), func() { cachekit.Checksum(payload) }, 0},

