@@ -13,17 +13,31 @@ import "strings"
 const RulesVersion = 1
 
 // Key names a benchmark: the import path of its package and its full name
-// without the prefix "Benchmark", as in "Store/size=1024". A Key with an empty
-// Name stands for a whole package, as in the fault of one that does not compile.
+// without the prefix "Benchmark", as in "Store/size=1024". A function named just
+// "Benchmark" has the empty name.
 type Key struct {
 	Pkg  string
 	Name string
 }
 
+// wholePackage is the name that stands for a whole package. No benchmark can
+// have it.
+const wholePackage = "*"
+
+// Package returns the key of a whole package, as in the fault of one that does
+// not compile.
+func Package(path string) Key { return Key{path, wholePackage} }
+
+// IsPackage reports whether k is the key of a whole package.
+func (k Key) IsPackage() bool { return k.Name == wholePackage }
+
 // String returns the name, or the import path of a whole package.
 func (k Key) String() string {
-	if k.Name == "" {
+	switch k.Name {
+	case wholePackage:
 		return k.Pkg
+	case "":
+		return "Benchmark"
 	}
 	return k.Name
 }
@@ -139,8 +153,7 @@ type Sample struct {
 	CGO         bool  // the package was built with cgo
 	Loop        bool  // the benchmark uses b.Loop, not b.N
 	Lo, Hi      Run
-	Notes       []string // remarks for the reader, such as a timer stopped in the loop
-	Fault       *Fault   // not nil: there is no count
+	Fault       *Fault // not nil: there is no count
 }
 
 // A Fault says why a benchmark has no count that can be judged.
@@ -176,11 +189,11 @@ func listed(samples []Sample) listing {
 }
 
 // partial reports whether k may exist although it has no sample.
-func (l listing) partial(k Key) bool { return l[Key{Pkg: k.Pkg}] || l[k.function()] }
+func (l listing) partial(k Key) bool { return l[Package(k.Pkg)] || l[k.function()] }
 
 // reason says why k is partial.
 func (l listing) reason(k Key) string {
-	if l[Key{Pkg: k.Pkg}] {
+	if l[Package(k.Pkg)] {
 		return "its package could not be measured"
 	}
 	return "Benchmark" + k.function().Name + " could not be measured whole"

@@ -170,7 +170,7 @@ func TestUpdatePartial(t *testing.T) {
 		{"parent", []Sample{BrokenSample(key("A"), "fails")}, true},
 		{"sibling", []Sample{BrokenSample(key("A/b"), "fails")}, true},
 		{"other function", []Sample{BrokenSample(key("AA"), "fails")}, false},
-		{"other package", []Sample{BrokenSample(Key{"example.com/n", ""}, "fails")}, false},
+		{"other package", []Sample{BrokenSample(Package("example.com/n"), "fails")}, false},
 		{"sibling that is empty", []Sample{{Key: key("A/b"), Fault: &Fault{Empty, "why"}}}, false},
 	}
 	for _, test := range tests {
@@ -213,7 +213,7 @@ func TestUpdateToolchain(t *testing.T) {
 		{"package broken in part", newer, []Sample{BrokenSample(key(""), "ends"), a}, everything, raise, "(example.com/m B/x was not)"},
 		{"package broken, all measured", newer, []Sample{BrokenSample(key(""), "ends"), a, b}, everything, raise, ""},
 		{"package broken", newer, []Sample{BrokenSample(key(""), "ends")}, everything, raise, "(example.com/m A was not)"},
-		{"other package broken", newer, []Sample{BrokenSample(Key{"example.com/n", ""}, "ends"), a}, everything, raise, ""},
+		{"other package broken", newer, []Sample{BrokenSample(Package("example.com/n"), "ends"), a}, everything, raise, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

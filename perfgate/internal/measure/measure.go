@@ -394,8 +394,10 @@ func (s *Session) importPath(pattern string) (string, bool) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(s.req.Dir, pattern)
 	}
+	// The folders of a module and its import paths correspond; of several
+	// modules the one that is nearest counts.
+	path, nearest := "", 1<<30
 	for _, p := range s.Listed {
-		// The folder of the module and its path correspond at every package.
 		rel, err := filepath.Rel(p.Dir, dir)
 		if err != nil || p.Dir == "" {
 			continue
@@ -407,14 +409,13 @@ func (s *Session) importPath(pattern string) (string, bool) {
 			rest = strings.TrimPrefix(strings.TrimPrefix(rest, ".."), "/")
 			ups++
 		}
-		if ups >= len(elems) {
+		if ups >= len(elems) || ups >= nearest {
 			continue
 		}
-		path := strings.Join(elems[:len(elems)-ups], "/")
+		path, nearest = strings.Join(elems[:len(elems)-ups], "/"), ups
 		if rest != "" && rest != "." {
 			path += "/" + rest
 		}
-		return path, true
 	}
-	return "", false
+	return path, path != ""
 }

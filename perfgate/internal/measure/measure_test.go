@@ -255,7 +255,7 @@ func TestList(t *testing.T) {
 			}
 			for _, f := range faults {
 				reason, _, _ := strings.Cut(f.Fault.Reason, "\n")
-				reasons = append(reasons, f.Name+": "+reason)
+				reasons = append(reasons, strings.TrimPrefix(f.Name, "*")+": "+reason)
 			}
 			if got := strings.Join(names, " "); got != test.leaves {
 				t.Errorf("got leaves %q, want %q", got, test.leaves)

@@ -65,7 +65,7 @@ func plural(n int, noun string) string {
 }
 
 func (s *Session) build(ctx context.Context, i int, p exact.Package) (exact.Binary, []gate.Sample, error) {
-	whole := gate.Key{Pkg: p.ImportPath}
+	whole := gate.Package(p.ImportPath)
 	if p.Err != "" {
 		return exact.Binary{}, []gate.Sample{gate.BrokenSample(whole, "does not compile: "+strings.TrimSpace(p.Err))}, nil
 	}
@@ -123,7 +123,7 @@ func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, ben
 			why = limit.Error() + " for one iteration (-timeout allows more)"
 		}
 		if culprit == "" || len(faults) == maxCrashes {
-			whole := gate.BrokenSample(gate.Key{Pkg: p.ImportPath}, "listing its benchmarks: "+why)
+			whole := gate.BrokenSample(gate.Package(p.ImportPath), "listing its benchmarks: "+why)
 			return leaves, append(append(faults, found...), whole), nil
 		}
 		faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: culprit}, why))
@@ -140,7 +140,7 @@ func crashed(out process.Output) bool {
 }
 
 func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary, bench, skip string) (process.Output, error) {
-	dir, err := s.runDir(gate.Key{Pkg: p.ImportPath})
+	dir, err := s.runDir(gate.Package(p.ImportPath))
 	if err != nil {
 		return process.Output{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 	"github.com/cachekit-go/cachekit/perfgate/internal/process"
+	"github.com/cachekit-go/cachekit/perfgate/internal/scratch"
 )
 
 // Bounds of what one process may execute and keep: they decide K.
@@ -124,13 +126,13 @@ func (s *Session) chooseK(ctx context.Context, l leaf, known map[int]*counted) (
 		return 0, fault, err
 	}
 	p := iterations(1)
-	if base.Total > cheapIr {
+	if base.Total > cheapIr || !affordable(1, 0, 0, l.bytes) {
 		next, fault, err := s.countN(ctx, l, 3, known)
 		if err != nil || fault != nil {
 			return 0, fault, err
 		}
 		perOp := next.Total - base.Total
-		if !affordable(1, base.Total-2*perOp, perOp, l.bytes) {
+		if !affordable(1, base.Total-2*perOp, perOp, next.Bytes-base.Bytes) {
 			return 0, nil, nil
 		}
 	}
@@ -288,8 +290,13 @@ func firstOutput(out process.Output) string {
 		return ": " + line
 	}
 	failed, _ := exact.Failures(out.Stdout)
-	for _, why := range failed {
-		return ": " + orNone(why)
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		if failed[name] != "" {
+			return ": " + failed[name]
+		}
+	}
+	if len(failed) > 0 {
+		return ": " + orNone("")
 	}
 	if text = strings.TrimSpace(text); text != "" {
 		return ": " + text[strings.LastIndex(text, "\n")+1:]
@@ -314,7 +321,7 @@ func panicText(text string) string {
 func (s *Session) runDir(k gate.Key) (string, error) {
 	h := sha256.Sum256([]byte(k.Pkg + " " + k.Name))
 	dir := filepath.Join(s.scratch, hex.EncodeToString(h[:6]))
-	if err := os.RemoveAll(dir); err != nil {
+	if err := scratch.RemoveAll(dir); err != nil {
 		return "", err
 	}
 	return dir, os.Mkdir(dir, 0o700)
@@ -322,4 +329,4 @@ func (s *Session) runDir(k gate.Key) (string, error) {
 
 // removeAll removes a run's folder. What cannot be removed now is removed with
 // the whole scratch folder.
-func removeAll(dir string) { os.RemoveAll(dir) }
+func removeAll(dir string) { scratch.RemoveAll(dir) }

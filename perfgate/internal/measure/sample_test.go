@@ -144,7 +144,8 @@ func TestChooseK(t *testing.T) {
 		{"set-up leaves room for less", &script{base: 2_900_000_000, perOp: 10_000}, 0, 3, []int{2, 3, 11, 21}},
 		{"bytes", &script{base: 2_000_000, perOp: 100, bytes: 1 << 20}, 1 << 20, 2, []int{2, 11, 21}},
 		{"bytes of an iteration that is dear", &script{base: 30_000_000, perOp: 100, bytes: 64 << 20}, 64 << 20, 0, []int{2, 3}},
-		{"bytes of set-up", &script{base: 2_000_000, perOp: 100}, 400 << 20, 4, []int{2, 11, 21}},
+		{"bytes of set-up", &script{base: 2_000_000, perOp: 100}, 400 << 20, 4, []int{2, 3, 11, 21}},
+		{"bytes of an iteration that is cheap", &script{base: 2_000_000, perOp: 100, bytes: 64 << 20}, 64 << 20, 0, []int{2, 3}},
 		{"ignores b.N", &script{base: 2_000_000}, 0, 4, []int{2, 11, 21}},
 	}
 	for _, test := range tests {
@@ -449,6 +450,7 @@ func TestDescribeEnd(t *testing.T) {
 		{"status", errors.New("exit status 2"), process.Output{}, "exit status 2"},
 		{"last line", errors.New("exit status 2"), process.Output{Stderr: []byte("a\nb\n\n")}, "exit status 2: b"},
 		{"fatal", errors.New("exit status 2"), process.Output{Stderr: []byte("x\nfatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1\n")}, "exit status 2: fatal error: all goroutines are asleep - deadlock!"},
+		{"one of several says why", errors.New("exit status 1"), process.Output{Stdout: []byte("--- FAIL: BenchmarkP\n--- FAIL: BenchmarkP/bad\n    a_test.go:1: it is bad\nFAIL\n")}, "exit status 1: a_test.go:1: it is bad"},
 		{"failed without a word", errors.New("exit status 1"), process.Output{Stdout: []byte("--- FAIL: BenchmarkA\nFAIL\n")}, "exit status 1: (no message)"},
 	}
 	for _, test := range tests {

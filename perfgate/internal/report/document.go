@@ -32,7 +32,7 @@ type Document struct {
 // those of the judgement are missing in a run.
 type Benchmark struct {
 	Pkg         string        `json:"pkg"`
-	Name        string        `json:"name"` // "" for a package that could not be built or listed
+	Name        string        `json:"name"` // "*" for a package that could not be built or listed
 	IrPerOp     *gate.PerOp   `json:"ir_per_op,omitempty"`
 	K           *int          `json:"k,omitempty"`
 	AllocsPerOp *gate.PerOp   `json:"allocs_per_op,omitempty"`
@@ -44,6 +44,8 @@ type Benchmark struct {
 	LimitPct    *gate.Percent `json:"limit_pct,omitempty"`
 	Reason      string        `json:"reason,omitempty"`
 }
+
+func (b *Benchmark) key() gate.Key { return gate.Key{Pkg: b.Pkg, Name: b.Name} }
 
 // Run is what may differ between equal runs.
 type Run struct {

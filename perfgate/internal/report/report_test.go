@@ -146,7 +146,7 @@ func TestTextPackages(t *testing.T) {
 	samples := []gate.Sample{
 		with(sampleOf("A", 100_000), func(s *gate.Sample) { s.Pkg = "example.com/m/a" }),
 		with(sampleOf("B", 200_000), func(s *gate.Sample) { s.Pkg = "example.com/m/a" }),
-		gate.BrokenSample(gate.Key{Pkg: "example.com/m/bad"}, "does not compile: x"),
+		gate.BrokenSample(gate.Package("example.com/m/bad"), "does not compile: x"),
 		gate.BrokenSample(gate.Key{Pkg: "example.com/m/c", Name: "A"}, "skips itself: y"),
 		with(sampleOf("A", 300_000), func(s *gate.Sample) { s.Pkg = "example.com/m/d" }),
 	}

@@ -113,9 +113,9 @@ func writeTable(w io.Writer, rows []Benchmark, several bool) {
 func writeRemarkable(w io.Writer, rows []Benchmark, several bool) {
 	var cells [][]string
 	for _, r := range rows {
-		name := strings.TrimSpace(r.Pkg + " " + r.Name)
-		if !several && r.Name != "" {
-			name = r.Name
+		name := r.key().String()
+		if several && !r.key().IsPackage() {
+			name = r.Pkg + " " + name
 		}
 		line := []string{r.Verdict.String(), name}
 		if r.Budget != nil && r.DeltaPct != nil {

@@ -98,8 +98,7 @@ func (d *Dir) empty() error {
 			continue
 		}
 		path := filepath.Join(d.Path, e.Name())
-		makeWritable(path)
-		if err := os.RemoveAll(path); err != nil {
+		if err := RemoveAll(path); err != nil {
 			return err
 		}
 	}
@@ -122,6 +121,13 @@ func (d *Dir) Remove() error {
 		return nil
 	}
 	return err
+}
+
+// RemoveAll is [os.RemoveAll], and also removes what stands in folders that
+// their owner may not write to.
+func RemoveAll(path string) error {
+	makeWritable(path)
+	return os.RemoveAll(path)
 }
 
 // makeWritable gives folders that a measured program made read-only their write
