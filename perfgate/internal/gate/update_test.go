@@ -166,7 +166,7 @@ func TestUpdatePartial(t *testing.T) {
 		samples []Sample
 		keeps   bool
 	}{
-		{"package", []Sample{BrokenSample(key(""), "does not compile")}, true},
+		{"package", []Sample{BrokenSample(key("*"), "does not compile")}, true},
 		{"parent", []Sample{BrokenSample(key("A"), "fails")}, true},
 		{"sibling", []Sample{BrokenSample(key("A/b"), "fails")}, true},
 		{"other function", []Sample{BrokenSample(key("AA"), "fails")}, false},
@@ -210,9 +210,9 @@ func TestUpdateToolchain(t *testing.T) {
 		{"one broken", newer, []Sample{a, BrokenSample(key("B/x"), "fails")}, everything, raise, "(example.com/m B/x was not)"},
 		{"one without a count", newer, []Sample{a, {Key: key("B/x")}}, everything, raise, "(example.com/m B/x was not)"},
 		{"parent of one broken", newer, []Sample{a, BrokenSample(key("B"), "fails")}, everything, raise, "(example.com/m B/x was not)"},
-		{"package broken in part", newer, []Sample{BrokenSample(key(""), "ends"), a}, everything, raise, "(example.com/m B/x was not)"},
-		{"package broken, all measured", newer, []Sample{BrokenSample(key(""), "ends"), a, b}, everything, raise, ""},
-		{"package broken", newer, []Sample{BrokenSample(key(""), "ends")}, everything, raise, "(example.com/m A was not)"},
+		{"package broken in part", newer, []Sample{BrokenSample(key("*"), "ends"), a}, everything, raise, "(example.com/m B/x was not)"},
+		{"package broken, all measured", newer, []Sample{BrokenSample(key("*"), "ends"), a, b}, everything, raise, ""},
+		{"package broken", newer, []Sample{BrokenSample(key("*"), "ends")}, everything, raise, "(example.com/m A was not)"},
 		{"other package broken", newer, []Sample{BrokenSample(Package("example.com/n"), "ends"), a}, everything, raise, ""},
 	}
 	for _, test := range tests {
