@@ -4,8 +4,12 @@
 # downloads this one.
 export GOTOOLCHAIN = go1.26.8
 
+# Where the C library is built, and where it is installed below.
+FFI = bin/ffi
+PREFIX = /usr/local
+
 .DEFAULT_GOAL = help
-.PHONY: help perf-ir perf-ir-update test bench check install exactness bin/perfgate
+.PHONY: help perf-ir perf-ir-update test bench check install exactness ffi install-ffi bin/perfgate
 
 help: ## print this list
 	@echo 'make TARGET [ARGS="flags"], for example: make perf-ir ARGS="-bench Store/size=1024"'
@@ -43,6 +47,19 @@ install: ## install perfgate where go install puts programs
 exactness: ## prove that the counts repeat, under many conditions (long: try ARGS=-short)
 	@scripts/need valgrind gcc
 	go run ./scripts/exactness $(ARGS)
+
+ffi: ## build the C library in bin/ffi, with its header and a pkg-config file for PREFIX
+	@scripts/need gcc
+	CGO_ENABLED=1 go build -trimpath -buildmode=c-shared -ldflags=-extldflags=-Wl,-soname,libcachekit.so -o '$(FFI)/libcachekit.so' ./core/cabi
+	@rm '$(FFI)/libcachekit.h' # cgo's, which has the types of Go besides
+	@cp core/cabi/include/cachekit.h '$(FFI)'
+	@sed 's|@PREFIX@|$(PREFIX)|' core/cabi/cachekit.pc.in >'$(FFI)/cachekit.pc'
+
+install-ffi: ffi ## install the C library: make install-ffi PREFIX=/usr/local, and DESTDIR= to stage it
+	install -d '$(DESTDIR)$(PREFIX)/lib/pkgconfig' '$(DESTDIR)$(PREFIX)/include'
+	install -m 755 '$(FFI)/libcachekit.so' '$(DESTDIR)$(PREFIX)/lib'
+	install -m 644 '$(FFI)/cachekit.pc' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
+	install -m 644 '$(FFI)/cachekit.h' '$(DESTDIR)$(PREFIX)/include'
 
 bin/perfgate:
 	@go build -o $@ ./perfgate
