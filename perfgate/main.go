@@ -45,7 +45,8 @@ func commands() []command {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A broken pipe would end the process before it has tidied up.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	code := realMain(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
 	stop()
 	os.Exit(code)

@@ -121,33 +121,29 @@ func abs(v int64) int64 { return max(v, -v) }
 // chooseK finds the largest exponent that the bounds allow, from runs of a few
 // iterations. It depends on counts alone, so it repeats.
 func (s *Session) chooseK(ctx context.Context, l leaf, known map[int]*counted) (int, *gate.Fault, error) {
-	base, fault, err := s.countN(ctx, l, 2, known)
+	few, fault, err := s.countN(ctx, l, 2, known)
 	if err != nil || fault != nil {
 		return 0, fault, err
 	}
-	p := iterations(1)
-	if base.Total > cheapIr || !affordable(1, 0, 0, l.bytes) {
+	// Twenty iterations tell more than one, if they can be afforded.
+	if few.Total > cheapIr || !affordable(1, 0, 0, l.bytes) {
 		next, fault, err := s.countN(ctx, l, 3, known)
 		if err != nil || fault != nil {
 			return 0, fault, err
 		}
-		perOp := next.Total - base.Total
-		if !affordable(1, base.Total-2*perOp, perOp, next.Bytes-base.Bytes) {
+		perOp := next.Total - few.Total
+		if !affordable(1, few.Total-2*perOp, perOp, next.Bytes-few.Bytes) {
 			return 0, nil, nil
 		}
 	}
-	lo, fault, err := s.countN(ctx, l, p.lo, known)
+	many, fault, err := s.countN(ctx, l, iterations(1).hi, known)
 	if err != nil || fault != nil {
 		return 0, fault, err
 	}
-	hi, fault, err := s.countN(ctx, l, p.hi, known)
-	if err != nil || fault != nil {
-		return 0, fault, err
-	}
-	perOp := (hi.Total - lo.Total) / 10
-	bytes := (hi.Bytes - lo.Bytes) / 10
+	n := int64(many.N - few.N)
+	perOp, bytes := (many.Total-few.Total)/n, (many.Bytes-few.Bytes)/n
 	for k := gate.MaxK; k > 1; k-- {
-		if affordable(k, lo.Total-11*perOp, perOp, bytes) {
+		if affordable(k, few.Total-2*perOp, perOp, bytes) {
 			return k, nil, nil
 		}
 	}
