@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strconv"
 	"testing"
 	"unicode/utf8"
 
@@ -20,7 +21,7 @@ type fuzzCall struct {
 func (f *fuzzCall) arg(i int) string {
 	b := [][]byte{f.a, f.b, f.c}[i]
 	if f.null(i) {
-		return "-/" + decimal(len(b))
+		return "-/" + strconv.Itoa(len(b))
 	}
 	return word(b)
 }
@@ -30,14 +31,7 @@ func (f *fuzzCall) null(i int) bool { return f.nulls>>i&1 == 1 }
 // out returns the output as the driver reads it: bit 3 of nulls is output's, and
 // bit 4 output_len's.
 func (f *fuzzCall) out() string {
-	return map[uint8]string{0: "", 1: "-", 2: "!", 3: "-"}[f.nulls>>3&3] + decimal(int(f.cap))
-}
-
-func decimal(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return decimal(n/10) + decimal(n%10)
+	return map[uint8]string{0: "", 1: "-", 2: "!", 3: "-"}[f.nulls>>3&3] + strconv.Itoa(int(f.cap))
 }
 
 // FuzzCalls makes calls in a C program and compares its answers with a model
