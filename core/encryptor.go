@@ -68,7 +68,9 @@ type Encryptor struct {
 }
 
 // NewEncryptor returns an encryptor for a key of [KeySize] bytes. The key is
-// expanded once, here, and not kept. It fails with [ErrInvalidKeyLength].
+// expanded once, here, and not kept. It fails with [ErrInvalidKeyLength], and
+// under GODEBUG=fips140=only with [ErrEncryptionFailed]: that mode admits no
+// nonces but the standard library's own.
 //
 // Spec section 5.
 func NewEncryptor(key []byte) (*Encryptor, error) { return Suite{}.NewEncryptor(key) }
