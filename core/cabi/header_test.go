@@ -186,3 +186,24 @@ func TestPkgConfig(t *testing.T) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 }
+
+// A package is staged below DESTDIR, and says where it will be.
+func TestDestdir(t *testing.T) {
+	library(t, installed)
+	dir := t.TempDir()
+	if _, err := output(t.Context(), "../..", environ(), "make", "install-ffi", "PREFIX=/opt/cachekit", "DESTDIR="+dir, "FFI="+filepath.Join(scratch, "staged")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"lib/libcachekit.so", "include/cachekit.h", "lib/pkgconfig/cachekit.pc"} {
+		text, err := os.ReadFile(filepath.Join(dir, "opt/cachekit", name))
+		if err != nil {
+			t.Error(err)
+		}
+		if filepath.Ext(name) == ".pc" && !strings.HasPrefix(string(text), "prefix=/opt/cachekit\n") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if strings.Contains(string(text), dir) {
+			t.Errorf("%s names the folder that it was staged in", name)
+		}
+	}
+}

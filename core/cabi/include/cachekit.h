@@ -18,8 +18,9 @@
  * is harmless. A handle may be used by many threads at once, and freed while
  * others use it: their calls finish.
  *
- * A process that has called a function of this library must not fork and go on
- * without exec: the Go runtime inside does not survive in the child.
+ * The Go runtime is inside. It starts threads and installs signal handlers when
+ * the library is loaded, ends the process if it cannot get memory, and does not
+ * survive in a child of fork, which must exec.
  */
 #ifndef CACHEKIT_H
 #define CACHEKIT_H
