@@ -61,12 +61,18 @@ func store(b *testing.B, payload []byte) []byte {
 	return env
 }
 
-// encryptor returns an encryptor for the tenant's key.
-func encryptor(b *testing.B) *cachekit.Encryptor {
+// tenantKey returns the tenant's key.
+func tenantKey(b *testing.B) []byte {
 	b.Helper()
 	key, err := cachekit.DeriveDomainKey(master, cachekit.DomainEncryption, []byte(tenant))
 	must(b, err)
-	e, err := cachekit.NewEncryptor(key[:])
+	return key[:]
+}
+
+// encryptor returns an encryptor for the tenant's key.
+func encryptor(b *testing.B) *cachekit.Encryptor {
+	b.Helper()
+	e, err := cachekit.NewEncryptor(tenantKey(b))
 	must(b, err)
 	return e
 }
@@ -154,6 +160,47 @@ func BenchmarkDecrypt(b *testing.B) {
 		for b.Loop() {
 			dst, err = e.Open(dst[:0], ct, data)
 			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkEncryptNewKey makes an encryptor for each ciphertext, as a caller
+// does that has another key each time, and as the original does at every call.
+func BenchmarkEncryptNewKey(b *testing.B) {
+	each(b, func(b *testing.B, payload []byte) {
+		key, data := tenantKey(b), []byte(aad)
+		dst := sealed(b, payload)
+		got, err := encryptor(b).Open(nil, dst, data)
+		must(b, err)
+		same(b, got, payload)
+		for b.Loop() {
+			e, err := cachekit.NewEncryptor(key)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if dst, err = e.Seal(dst[:0], payload, data); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkDecryptNewKey makes an encryptor for each ciphertext too.
+func BenchmarkDecryptNewKey(b *testing.B) {
+	each(b, func(b *testing.B, payload []byte) {
+		key, data := tenantKey(b), []byte(aad)
+		ct := sealed(b, payload)
+		dst, err := encryptor(b).Open(nil, ct, data)
+		must(b, err)
+		same(b, dst, payload)
+		for b.Loop() {
+			e, err := cachekit.NewEncryptor(key)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if dst, err = e.Open(dst[:0], ct, data); err != nil {
 				b.Fatal(err)
 			}
 		}
