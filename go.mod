@@ -3,6 +3,7 @@ module github.com/cachekit-go/cachekit
 go 1.26.0
 
 require (
+	github.com/klauspost/cpuid/v2 v2.2.10
 	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/vmihailenco/msgpack/v5 v5.4.1
@@ -13,7 +14,6 @@ require (
 
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
-	github.com/klauspost/cpuid/v2 v2.2.10 // indirect
 	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/tools v0.26.0 // indirect

@@ -40,6 +40,8 @@ func TestAllocs(t *testing.T) {
 		env, err := cachekit.Store(nil, payload)
 		must(err)
 		exact := make([]byte, 0, len(env))
+		parts, err := cachekit.ParseEnvelope(env)
+		must(err)
 		ct, err := of.Seal(nil, payload, aad)
 		must(err)
 		name := func(s string) string { return fmt.Sprintf("%s/size=%d", s, n) }
@@ -52,6 +54,9 @@ func TestAllocs(t *testing.T) {
 			row{name("Codec.Store"), func() { _, err := cachekit.Codec{MaxPayload: 1 << 20}.Store(dst, payload); must(err) }, 0},
 			row{name("Codec.Retrieve"), func() { _, _, err := cachekit.Codec{Strict: true}.Retrieve(dst, env); must(err) }, 0},
 			row{name("Validate"), func() { cachekit.Validate(env) }, 0},
+			row{name("ParseEnvelope"), func() { _, err := cachekit.ParseEnvelope(env); must(err) }, 0},
+			row{name("Envelope.EncodeInto"), func() { must(parts.EncodeInto(exact[:len(env)])) }, 0},
+			row{name("Envelope.Extract"), func() { _, err := parts.Extract(dst); must(err) }, 0},
 			row{name("CheckStructure"), func() { must(cachekit.CheckStructure(env, 100)) }, 0},
 			row{name("Checksum"), func() { cachekit.Checksum(payload) }, 0},
 			row{name("EstimateRatio"), func() { _, err := cachekit.EstimateRatio(payload); must(err) }, 0},

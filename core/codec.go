@@ -57,3 +57,15 @@ func lower(v, max int) uint64 {
 	}
 	return uint64(v)
 }
+
+// admit does steps 3 to 5 for a block of so many bytes that claims to hold a
+// payload of size bytes.
+func (l *limits) admit(block, size uint64) error {
+	if block > l.compressed || size > l.payload {
+		return ErrInputTooLarge
+	}
+	if block == 0 || size > l.ratio*block {
+		return ErrDecompressionBomb
+	}
+	return nil
+}

@@ -23,6 +23,8 @@
 // Older writers gave the block as an array of integers, one for each byte; that
 // form is read too.
 //
+// An [Envelope] has the parts, for who needs them one by one.
+//
 // Envelopes are untrusted. Retrieve walks the whole document first
 // ([CheckStructure]), then applies the limits ([MaxPayload], [MaxCompressed],
 // [MaxRatio]), and grows nothing before it has done both. The checksum finds

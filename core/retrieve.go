@@ -77,24 +77,33 @@ func (c *Codec) retrieve(dst, env []byte) (payload []byte, format string, err er
 		}
 		return dst[:len(dst)+n], label(e.Format), nil
 	}
-	n, ok := lz4block.Len(block, size)
+	format = label(e.Format) // before env may be overwritten
+	if payload, err = extract(dst, env, block, &e); err != nil {
+		return dst, "", err
+	}
+	return payload, format, nil
+}
+
+// extract does steps 6 to 9 where dst lacks the room or shares it with in, which
+// block may lie in: dst grows by what the block holds.
+func extract(dst, in, block []byte, e *envelope.Envelope) ([]byte, error) {
+	n, ok := lz4block.Len(block, int(e.Size))
 	if !ok {
-		return dst, "", ErrDecompressionFailed
+		return dst, ErrDecompressionFailed
 	}
 	out := slices.Grow(dst, n)
-	if !overlap(spare(out)[:n], env) {
-		if _, err := decode(spare(out)[:n], block, &e); err != nil {
-			return dst, "", err
+	if !overlap(spare(out)[:n], in) {
+		if _, err := decode(spare(out)[:n], block, e); err != nil {
+			return dst, err
 		}
-		return out[:len(dst)+n], label(e.Format), nil
+		return out[:len(dst)+n], nil
 	}
 	p := scratch(n)
 	defer release(p)
-	if _, err := decode(*p, block, &e); err != nil {
-		return dst, "", err
+	if _, err := decode(*p, block, e); err != nil {
+		return dst, err
 	}
-	format = label(e.Format) // before env is overwritten
-	return append(dst, *p...), format, nil
+	return append(dst, *p...), nil
 }
 
 // open does steps 1 to 5: all checks that come before the block is looked at.
@@ -109,14 +118,7 @@ func (c *Codec) open(env []byte) (e envelope.Envelope, err error) {
 	if c.Strict && e.Len != len(env) {
 		return e, fail(ErrDeserializationFailed, "deserialization failed: %d bytes behind the envelope at byte %d", len(env)-e.Len, e.Len)
 	}
-	block, size := uint64(e.BlockLen()), uint64(e.Size)
-	if block > lim.compressed || size > lim.payload {
-		return e, ErrInputTooLarge
-	}
-	if block == 0 || size > lim.ratio*block {
-		return e, ErrDecompressionBomb
-	}
-	return e, nil
+	return e, lim.admit(uint64(e.BlockLen()), uint64(e.Size))
 }
 
 // malformed returns the error for an envelope that Parse refuses. Step 2a comes

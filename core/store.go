@@ -58,7 +58,7 @@ func (c *Codec) store(dst, payload []byte, format string) ([]byte, error) {
 	}
 	// The original's strings cannot be anything else.
 	if format != DefaultFormat && !utf8.ValidString(format) {
-		return dst, fail(ErrSerializationFailed, "serialization failed: format label is not valid UTF-8")
+		return dst, errLabel
 	}
 	w := writer{lim: lim, size: uint32(len(payload)), format: format}
 	if len(payload) < literalsOnly {
@@ -73,6 +73,9 @@ func (c *Codec) store(dst, payload []byte, format string) ([]byte, error) {
 	}
 	return w.inPlace(dst, payload, bound)
 }
+
+// errLabel is the one way in which a label is unfit.
+var errLabel error = &kindError{kind: ErrSerializationFailed, text: "serialization failed: format label is not valid UTF-8"}
 
 // tailBound returns the most bytes that follow a block.
 func tailBound(format string) uint64 { return 1 + 16 + 5 + 5 + uint64(len(format)) }
