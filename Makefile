@@ -36,6 +36,8 @@ check: ## look for what gofmt, vet, staticcheck and go mod find
 	@found=$$("$$(go env GOROOT)/bin/gofmt" -l .) || exit 1; \
 	if [ -n "$$found" ]; then echo "not as gofmt writes it:" $$found >&2; exit 1; fi
 	go vet ./...
+	GOOS=darwin go vet ./perfgate
+	GOOS=windows go vet ./perfgate
 	go -C perfgate/testdata/hard vet . ./network
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 	go mod verify

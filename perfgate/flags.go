@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 )
 
@@ -40,8 +41,8 @@ func selectFlags(o *options, fs *flag.FlagSet) {
 	fs.IntVar(&r.Jobs, "j", runtime.NumCPU(), "processes side by side")
 	fs.BoolVar(&o.verbose, "v", false, "show every row")
 	fs.Func("env", "set `NAME=VALUE` in the measured program, whose environment is otherwise fixed; repeatable", func(s string) error {
-		if name, _, ok := strings.Cut(s, "="); !ok || name == "" {
-			return errors.New("want NAME=VALUE")
+		if err := exact.CheckVariable(s); err != nil {
+			return err
 		}
 		r.Env = append(r.Env, s)
 		return nil

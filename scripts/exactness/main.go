@@ -59,6 +59,11 @@ func parse() options {
 		flag.Usage()
 		os.Exit(2)
 	}
+	return o.shortened()
+}
+
+// shortened replaces what -short decides.
+func (o options) shortened() options {
 	if o.short {
 		o.runs = 1
 		if o.bench == "" {

@@ -3,6 +3,7 @@ package exact
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,15 +16,44 @@ import (
 )
 
 // Environment returns the whole environment of a measured program. home and tmp
-// are folders of this run alone; extra has the variables that the user asks for.
+// are folders of this run alone; extra has the variables that the user asks
+// for, as [CheckVariable] allows them.
 func Environment(home, tmp string, extra []string) []string {
-	return append([]string{
+	env := []string{
 		"GOMAXPROCS=1",
 		"GOGC=off",
 		"GODEBUG=memprofilerate=0,asyncpreemptoff=1",
 		"HOME=" + home,
 		"TMPDIR=" + tmp,
-	}, extra...)
+	}
+	for _, v := range extra {
+		name, value, _ := strings.Cut(v, "=")
+		i := slices.IndexFunc(env, func(s string) bool { return strings.HasPrefix(s, name+"=") })
+		switch {
+		case i < 0:
+			env = append(env, v)
+		case name == "GODEBUG":
+			env[i] += "," + value
+		default:
+			env[i] = v
+		}
+	}
+	return env
+}
+
+// CheckVariable reports an error for what is no NAME=VALUE, and for a variable
+// without which counts would not be exact. GOGC may be set, and GODEBUG adds to
+// perfgate's settings.
+func CheckVariable(v string) error {
+	switch name, value, ok := strings.Cut(v, "="); {
+	case !ok || name == "":
+		return errors.New("want NAME=VALUE")
+	case name == "GOMAXPROCS", name == "HOME", name == "TMPDIR":
+		return fmt.Errorf("%s is perfgate's: counts would not repeat with another value", name)
+	case name == "GODEBUG" && (strings.Contains(value, "memprofilerate=") || strings.Contains(value, "asyncpreemptoff=")):
+		return errors.New("GODEBUG=memprofilerate and asyncpreemptoff are perfgate's: counts would not repeat with other values")
+	}
+	return nil
 }
 
 // A Binary is a test binary made by [Go.Build].

@@ -292,6 +292,11 @@ func TestEnvironment(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	got = Environment("/h", "/t", []string{"GOGC=100", "GODEBUG=gctrace=1", "A=2", "A=3"})
+	want = []string{"GOMAXPROCS=1", "GOGC=100", "GODEBUG=memprofilerate=0,asyncpreemptoff=1,gctrace=1", "HOME=/h", "TMPDIR=/t", "A=3"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestCommand(t *testing.T) {
