@@ -8,8 +8,11 @@ export GOTOOLCHAIN = go1.26.8
 FFI = bin/ffi
 PREFIX = /usr/local
 
+# How long each fuzz target runs: a time, or a number of executions as in 1000x.
+FUZZTIME = 10s
+
 .DEFAULT_GOAL = help
-.PHONY: help perf-ir perf-ir-update test bench check install exactness ffi install-ffi bin/perfgate
+.PHONY: help perf-ir perf-ir-update test fuzz bench check install exactness ffi install-ffi bin/perfgate
 
 help: ## print this list
 	@echo 'make TARGET [ARGS="flags"], for example: make perf-ir ARGS="-bench Store/size=1024"'
@@ -28,6 +31,10 @@ test: ## run all tests, and those of code with concurrency under the race detect
 	@scripts/need valgrind gcc
 	go test -timeout 40m $(ARGS) ./...
 	go test -race $(ARGS) ./core/... ./perfgate/internal/...
+
+fuzz: ## fuzz every target of core in turn and print executions: make fuzz FUZZTIME=60s
+	@scripts/need gcc
+	@scripts/fuzz $(FUZZTIME) ./core/...
 
 bench: ## measure the time of ./bench on this machine, as plain go test does
 	go test -run '^$$' -bench . $(ARGS) ./bench

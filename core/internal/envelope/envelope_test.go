@@ -2,8 +2,13 @@ package envelope
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	// A writer and a reader of MessagePack that are not ours.
+	"github.com/vmihailenco/msgpack/v5"
 )
 
 func TestAppend(t *testing.T) {
@@ -95,7 +100,8 @@ func TestParseIntegers(t *testing.T) {
 	}
 }
 
-// Parse must be safe without Scan, and accept no more.
+// FuzzParse gives Parse any bytes: it must be safe without Scan, and accept no
+// more.
 func FuzzParse(f *testing.F) {
 	f.Add(Append(nil, []byte("\x50hello"), 1<<63+5, 5, "msgpack"))
 	f.Add([]byte("\x94\x92\x00\xcc\xff\x98\x00\x01\x02\x03\x04\x05\x06\x07\xcd\x01\x00\xd9\x01x"))
@@ -115,6 +121,95 @@ func FuzzParse(f *testing.F) {
 		again, err := Parse(Append(nil, e.Block(), e.Checksum, e.Size, string(e.Format)))
 		if err != nil || !bytes.Equal(again.Block(), e.Block()) || again.Checksum != e.Checksum || again.Size != e.Size || !bytes.Equal(again.Format, e.Format) {
 			t.Fatalf("written again: %v", err)
+		}
+	})
+}
+
+// foreign writes an envelope with the other encoder, whose integers have their
+// shortest form too: the block as bin, or as an array of integers.
+func foreign(t *testing.T, block []byte, sum uint64, size uint32, format string, legacy bool) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	e := msgpack.NewEncoder(&b)
+	errs := []error{e.EncodeArrayLen(4)}
+	ints := func(v []byte) {
+		errs = append(errs, e.EncodeArrayLen(len(v)))
+		for _, c := range v {
+			errs = append(errs, e.EncodeUint(uint64(c)))
+		}
+	}
+	if legacy {
+		ints(block)
+	} else {
+		errs = append(errs, e.EncodeBytes(append([]byte{}, block...)))
+	}
+	ints(binary.BigEndian.AppendUint64(nil, sum))
+	errs = append(errs, e.EncodeUint(uint64(size)), e.EncodeString(format))
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+// FuzzAppend writes with both writers, in both encodings of the block, and reads
+// with both readers.
+func FuzzAppend(f *testing.F) {
+	f.Add([]byte("\xf0\x01hello, cachekit!"), uint64(0x6d8a34b63a3c52d3), uint32(16), "msgpack")
+	f.Add([]byte(nil), uint64(0), uint32(0), "")
+	f.Add(bytes.Repeat([]byte{0x80}, 300), uint64(1<<63), uint32(1<<16), strings.Repeat("f", 300))
+	f.Add(bytes.Repeat([]byte{7}, 70_000), uint64(1<<64-1), uint32(1<<32-1), "a\xff")
+	f.Fuzz(func(t *testing.T, block []byte, sum uint64, size uint32, format string) {
+		ours := Append(nil, block, sum, size, format)
+		if n := Len(len(block), sum, size, len(format)); n != uint64(len(ours)) {
+			t.Fatalf("Len is %d, written are %d", n, len(ours))
+		}
+		if theirs := foreign(t, block, sum, size, format, false); !bytes.Equal(ours, theirs) {
+			t.Fatalf("got %x, want %x", ours, theirs)
+		}
+		legacy := foreign(t, block, sum, size, format, true)
+		for _, env := range [][]byte{ours, legacy} {
+			e, err := Parse(env)
+			if !utf8.ValidString(format) {
+				if err == nil {
+					t.Fatalf("label %q is read", format)
+				}
+				continue
+			}
+			if err != nil || e.BlockLen() != len(block) || !bytes.Equal(e.Block(), block) || e.Checksum != sum || e.Size != size || string(e.Format) != format || e.Len != len(env) {
+				t.Fatalf("%x: got %+v, %v", env, e, err)
+			}
+			for n := range min(len(env), 64) {
+				if _, err := Parse(env[:n]); err == nil {
+					t.Fatalf("%x is read", env[:n])
+				}
+			}
+		}
+		d := msgpack.NewDecoder(bytes.NewReader(ours))
+		if n, err := d.DecodeArrayLen(); err != nil || n != 4 {
+			t.Fatalf("the other reader: array of %d, %v", n, err)
+		}
+		if b, err := d.DecodeBytes(); err != nil || !bytes.Equal(b, block) {
+			t.Fatalf("the other reader: block %x, %v", b, err)
+		}
+		if n, err := d.DecodeArrayLen(); err != nil || n != 8 {
+			t.Fatalf("the other reader: checksum of %d, %v", n, err)
+		}
+		var read uint64
+		for range 8 {
+			c, err := d.DecodeUint8()
+			if err != nil {
+				t.Fatal(err)
+			}
+			read = read<<8 | uint64(c)
+		}
+		n, err := d.DecodeUint32()
+		if err != nil || n != size || read != sum {
+			t.Fatalf("the other reader: checksum %x, size %d, %v", read, n, err)
+		}
+		if s, err := d.DecodeString(); err != nil || s != format {
+			t.Fatalf("the other reader: label %q, %v", s, err)
 		}
 	})
 }

@@ -232,6 +232,7 @@ func TestDecodeFar(t *testing.T) {
 	}
 }
 
+// FuzzDecode compares Decode and Len with the simple decoder.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{"\x30abc", "\x0f", "\x10a\x01\x00", "\x10a\x01\x00\x10b", "\x40abcd\x04\x00\x5012345",
 		"\x1fx\x01\x00\xff\xff\x0a\x50123345", "\x10a\x00\x00\x50123345", "\xf0\x00aaaaaaaaaaaaaaa"} {

@@ -242,6 +242,7 @@ func TestEncodeRatio(t *testing.T) {
 	}
 }
 
+// FuzzEncode has each side decode the other's blocks.
 func FuzzEncode(f *testing.F) {
 	for _, src := range corpora(f, 400) {
 		f.Add(src, uint8(1))
@@ -249,6 +250,17 @@ func FuzzEncode(f *testing.F) {
 	f.Add([]byte("abcdefgh"), uint8(200))
 	f.Fuzz(func(t *testing.T, src []byte, times uint8) {
 		roundTrip(t, src)
-		roundTrip(t, bytes.Repeat(src, int(times)))
+		src = bytes.Repeat(src, int(times))
+		roundTrip(t, src)
+		block := make([]byte, lz4.CompressBlockBound(len(src)))
+		n, err := lz4.CompressBlock(src, block, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, len(src))
+		// Where 0 is the length of the block, there is none.
+		if k, ok := Decode(got, block[:n]); n > 0 && (!ok || !bytes.Equal(got[:k], src)) {
+			t.Fatalf("pierrec's block of %d bytes: Decode gives %d, %v", len(src), k, ok)
+		}
 	})
 }
