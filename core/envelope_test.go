@@ -70,6 +70,17 @@ func TestEnvelopeErrors(t *testing.T) {
 	if _, err := cachekit.NewEnvelope(huge, ""); !errors.Is(err, cachekit.ErrInputTooLarge) {
 		t.Errorf("payload over the limit: %v", err)
 	}
+	if _, err := cachekit.Store(nil, huge); !errors.Is(err, cachekit.ErrInputTooLarge) {
+		t.Errorf("storing over the limit: %v", err)
+	}
+	if _, err := cachekit.EstimateRatio(huge); !errors.Is(err, cachekit.ErrInputTooLarge) {
+		t.Errorf("estimating over the limit: %v", err)
+	}
+	for n, want := range map[int]error{cachekit.MaxCompressed: cachekit.ErrDeserializationFailed, len(huge): cachekit.ErrInputTooLarge} {
+		if _, _, err := cachekit.Retrieve(nil, huge[:n]); !errors.Is(err, want) || cachekit.Validate(huge[:n]) {
+			t.Errorf("retrieving %d bytes: %v, want %v", n, err, want)
+		}
+	}
 	if _, err := cachekit.NewEnvelope(nil, "a\xff"); !errors.Is(err, cachekit.ErrSerializationFailed) {
 		t.Errorf("label that is not UTF-8: %v", err)
 	}
