@@ -12,12 +12,12 @@ PREFIX = /usr/local
 FUZZTIME = 10s
 
 .DEFAULT_GOAL = help
-.PHONY: help perf-ir perf-ir-update test fuzz bench check install exactness ffi install-ffi bin/perfgate
+.PHONY: help perf-ir perf-ir-update test fuzz bench bench-vs-original check install exactness ffi install-ffi bin/perfgate
 
 help: ## print this list
 	@echo 'make TARGET [ARGS="flags"], for example: make perf-ir ARGS="-bench Store/size=1024"'
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  %-15s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  %-18s %s\n' "$$name" "$$text"; done
 
 perf-ir: bin/perfgate ## count the instructions of ./bench and judge them against baselines.json
 	@scripts/need valgrind
@@ -36,8 +36,12 @@ fuzz: ## fuzz every target of core in turn and print executions: make fuzz FUZZT
 	@scripts/need gcc
 	@scripts/fuzz $(FUZZTIME) ./core/...
 
-bench: ## measure the time of ./bench on this machine, as plain go test does
-	go test -run '^$$' -bench . $(ARGS) ./bench
+bench: ## print a table of times on this machine (one by one: go test -bench Store ./bench/...)
+	@go run ./scripts/throughput
+
+bench-vs-original: ## build the Rust original with cargo, run both in turn and print ratios of time
+	@go build -o bin/versus ./scripts/versus
+	@bin/versus
 
 check: ## look for what gofmt, vet, staticcheck and go mod find
 	@found=$$("$$(go env GOROOT)/bin/gofmt" -l .) || exit 1; \
