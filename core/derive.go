@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 )
 
-// Bounds of key derivation, in bytes.
+// Bounds of key derivation, in bytes, both ends included. See spec section 6.
 const (
 	MinMasterKeySize  = 16
 	MaxDomainSize     = 255

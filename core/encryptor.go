@@ -61,6 +61,8 @@ func (s Suite) aead(key []byte) (cipher.AEAD, error) {
 // one key do not repeat each other's nonces. There is no way to pass a nonce.
 //
 // An Encryptor is safe for concurrent use and must not be copied.
+//
+// Spec section 5; NIST SP 800-38D.
 type Encryptor struct {
 	_     noCopy
 	aead  atomic.Pointer[cipher.AEAD] // nil once closed

@@ -22,6 +22,8 @@ const redacted = "<redacted>"
 // be marshalled; slice it, key[:], to use its bytes.
 //
 // A Key is an array, so assigning it makes a copy that Wipe does not reach.
+//
+// Spec section 8.
 type Key [KeySize]byte
 
 // Wipe overwrites k with zeros. Go cannot promise that this was the only copy:

@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// MaxDecryptOnlyKeys is the number of old master keys that a ring may hold.
+// MaxDecryptOnlyKeys is the number of old master keys that a ring may hold. See
+// spec section 7.
 const MaxDecryptOnlyKeys = 3
 
 // A Keyring opens ciphertexts that were sealed under the current master key or
@@ -47,6 +48,8 @@ func (m *masterKeys) wipe() {
 // the current one first, that is shorter than [MinMasterKeySize]; and
 // [ErrCurrentKeyInDecryptOnlyList] if current is one of the old ones, byte for
 // byte. An old key may be given twice; the first entry then wins.
+//
+// Spec section 7.
 func NewKeyring(current []byte, decryptOnly ...[]byte) (*Keyring, error) {
 	return Suite{}.NewKeyring(current, decryptOnly...)
 }

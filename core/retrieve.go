@@ -43,6 +43,8 @@ func (c Codec) Retrieve(dst, env []byte) (payload []byte, format string, err err
 
 // Validate reports whether [Retrieve] would succeed. It does the same work but
 // for growing a slice: it is not cheap.
+//
+// Spec section 2.
 func Validate(env []byte) bool { return Codec{}.Validate(env) }
 
 // Validate is the function [Validate] under the limits of c.

@@ -149,6 +149,8 @@ func (w *writer) elsewhere(dst, payload []byte, bound int) ([]byte, error) {
 // [Store] would write for it: more than 1 if it compresses, 0 if data is empty.
 // It compresses data to find out. It fails with [ErrInputTooLarge] if data is
 // over [MaxPayload].
+//
+// Spec section 2.
 func EstimateRatio(data []byte) (float64, error) {
 	return Codec{}.EstimateRatio(data)
 }

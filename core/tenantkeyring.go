@@ -11,6 +11,8 @@ import (
 // It has the same operations and errors but for those of the derivation.
 //
 // A TenantKeyring is safe for concurrent use and must not be copied.
+//
+// Spec section 7.
 type TenantKeyring struct {
 	_       noCopy
 	entries atomic.Pointer[[]tenantEntry] // nil once closed

@@ -10,6 +10,8 @@ import (
 // and as best it can, the garbage collector.
 //
 // Reading is safe from any number of goroutines; Close must be alone.
+//
+// Spec section 6.
 type TenantKeys struct {
 	_      noCopy
 	tenant string
@@ -31,6 +33,8 @@ func (k *tenantKeys) wipe() {
 // [DomainEncryption], [DomainAuthentication] and [DomainCacheKeys] with the
 // tenant id's bytes as the salt, so the id has 1 to 1024 bytes. Its errors are
 // those of DeriveDomainKey. It copies nothing of master.
+//
+// Spec section 6.
 func DeriveTenantKeys(master []byte, tenant string) (*TenantKeys, error) {
 	k := new(tenantKeys)
 	for _, d := range []struct {
