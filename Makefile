@@ -9,7 +9,7 @@ FFI = bin/ffi
 PREFIX = /usr/local
 
 # How long each fuzz target runs: a time, or a number of executions as in 1000x.
-FUZZTIME = 10s
+FUZZTIME = 20s
 
 .DEFAULT_GOAL = help
 .PHONY: help perf-ir perf-ir-update test fuzz bench bench-vs-original check install exactness ffi install-ffi bin/perfgate
