@@ -160,6 +160,13 @@ var edits = []edit{
 		}},
 	}, {
 		file: "testing/benchmark.go", count: 1,
+		why: "a mark after the last benchmark: a program can print PASS, or end with status 0, before it has run them all",
+		variants: []variant{{
+			"\tmain.runN(1)\n\treturn !main.failed\n",
+			"\tmain.runN(1)\n\tfmt.Fprintln(main.w, \"" + endMark + "\")\n\treturn !main.failed\n",
+		}},
+	}, {
+		file: "testing/benchmark.go", count: 1,
 		why: "linkname needs unsafe",
 		variants: []variant{{
 			"\t\"unicode\"\n)\n",
@@ -212,6 +219,9 @@ func perfgateFill(p []byte) {
 // resultMark begins a result as testingHooks prints it:
 // "perfgate: n allocs bytes loop", numbers of 16 hexadecimal digits.
 const resultMark = "perfgate:"
+
+// endMark is what the edited testing prints after the last benchmark.
+const endMark = "perfgate: end"
 
 const testingHooks = `//go:linkname perfgateResetRand
 func perfgateResetRand()

@@ -90,6 +90,13 @@ func (b Binary) Command(scratch, pattern string, n int) (process.Command, error)
 	return process.Command{Path: b.Path, Args: append(args, b.Args...), Dir: b.Dir, Env: Environment(home, tmp, b.Env)}, nil
 }
 
+// Alone returns c without the benchmarks whose names begin with name and a
+// slash, which name's own pattern also matches.
+func Alone(c process.Command, name string) process.Command {
+	c.Args = append([]string{"-test.skip=" + Pattern(name) + "/."}, c.Args...)
+	return c
+}
+
 // ListCommand returns the command that runs the benchmarks that the user's
 // patterns select once each, and says what it does: its output is for [Results],
 // [Failures] and [Started].
@@ -203,47 +210,53 @@ func Started(stdout []byte) string {
 	return strings.TrimPrefix(name, "Benchmark")
 }
 
-// verdictText returns a stream's text in which each write that begins a verdict
-// begins a line: a benchmark's own last line may have no end.
-func verdictText(stdout []byte) string {
-	var b strings.Builder
-	ended := true
-	for _, w := range Unframe(stdout) {
-		if !ended && bytes.HasPrefix(w, []byte("--- ")) {
-			b.WriteByte('\n')
-		}
-		b.Write(w)
-		ended = len(w) == 0 && ended || bytes.HasSuffix(w, []byte("\n"))
-	}
-	return b.String()
+// Ended reports whether the program ran all benchmarks that it was asked for.
+func Ended(stdout []byte) bool {
+	return slices.ContainsFunc(Unframe(stdout), func(w []byte) bool { return string(w) == endMark+"\n" })
 }
 
-var verdictLine = regexp.MustCompile(`^\s*--- (FAIL|SKIP): Benchmark(\S*)`)
+var verdictLine = regexp.MustCompile(`^--- (FAIL|SKIP): Benchmark(\S*)`)
 
 // Failures returns the names of benchmarks that failed and that were skipped,
 // each with what it logged. Skips show only in the output of a [ListCommand].
+//
+// A verdict is a write of its own: what a benchmark logs that looks like one
+// stands inside another write.
 func Failures(stdout []byte) (failed, skipped map[string]string) {
 	failed, skipped = make(map[string]string), make(map[string]string)
-	var logged []string // indented lines since the last other line
-	into, name := map[string]string(nil), ""
-	for line := range strings.Lines(verdictText(stdout)) {
-		m := verdictLine.FindStringSubmatch(line)
+	var logged []string // by the benchmark that runs
+	for _, w := range Unframe(stdout) {
+		first, rest, _ := strings.Cut(string(w), "\n")
+		m := verdictLine.FindStringSubmatch(first)
 		switch {
 		case m != nil:
 			// Verbose output has the log before the verdict, other output after.
-			into, name = failed, m[2]
+			into := failed
 			if m[1] == "SKIP" {
 				into = skipped
 			}
-			into[name] = strings.Join(logged, "\n")
+			into[m[2]] = strings.Join(append(logged, logLines(rest)...), "\n")
 			logged = nil
-		case !strings.HasPrefix(line, "    "):
-			into, logged = nil, nil
-		case into != nil:
-			into[name] = strings.TrimPrefix(into[name]+"\n"+strings.TrimSpace(line), "\n")
+		case strings.HasPrefix(first, "Benchmark"), strings.HasPrefix(first, resultMark):
+			logged = nil
+		case !strings.HasPrefix(first, "    "):
+			logged = nil // the benchmark's own output
 		default:
-			logged = append(logged, strings.TrimSpace(line))
+			logged = append(logged, logLines(string(w))...)
 		}
 	}
 	return failed, skipped
+}
+
+// logLines returns the indented lines at the start of text: what testing's log
+// functions print.
+func logLines(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "    ") {
+			break
+		}
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return lines
 }

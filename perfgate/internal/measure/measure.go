@@ -62,8 +62,9 @@ type Session struct {
 // leaf is a benchmark without sub-benchmarks.
 type leaf struct {
 	gate.Key
-	cgo   bool
-	bytes int64 // allocated by one iteration
+	cgo    bool
+	bytes  int64 // allocated by one iteration
+	deeper bool  // its name begins the names of others: "a" beside "a/b"
 }
 
 // Open finds the toolchain, edits it, lists the packages and looks at the CPU.

@@ -183,30 +183,10 @@ func TestCompilerText(t *testing.T) {
 	}
 }
 
-func TestCrashed(t *testing.T) {
-	tests := []struct {
-		writes []string
-		want   bool
-	}{
-		{nil, true},
-		{[]string{"BenchmarkA\n"}, true},
-		{[]string{"BenchmarkA\n", "FAIL: x\n"}, true},
-		{[]string{"PASS\n"}, false},
-		{[]string{"no newline", "PASS\n"}, false},
-		{[]string{"--- FAIL: BenchmarkA\n", "FAIL\n"}, false},
-		{[]string{"PASS\n", "more\n"}, false},
-	}
-	for _, test := range tests {
-		if got := crashed(process.Output{Stdout: frame(test.writes...)}); got != test.want {
-			t.Errorf("%q: got %v, want %v", test.writes, got, test.want)
-		}
-	}
-}
-
 // TestList lists with programs that stand in for test binaries.
 func TestList(t *testing.T) {
 	result := func(name string) string { return string(output("Benchmark"+name, 1, 0, 0, false)) }
-	pass, fail := string(frame("PASS\n")), string(frame("FAIL\n"))
+	pass, fail := string(frame("perfgate: end\n", "PASS\n")), string(frame("perfgate: end\n", "FAIL\n"))
 	one := strings.TrimSuffix(result("A"), pass)
 	tests := []struct {
 		name   string
@@ -223,7 +203,11 @@ func TestList(t *testing.T) {
 		{"TestMain runs nothing", "exit 0", nil, "", ": listing its benchmarks: it ended without a result"},
 		{"ends in a benchmark", "case $skip in '') cat 1; exit 2;; '^BenchmarkX$/^y$') cat 2;; esac", []string{one + string(frame("BenchmarkX\n", "BenchmarkX/y\n")), one + pass}, "A", "X/y: exit status 2"},
 		{"ends in a benchmark as if all were well", "case $skip in '') cat 1;; '^BenchmarkX$') cat 2;; esac", []string{one + string(frame("BenchmarkX\n")), one + pass}, "A", "X: it ended without a result"},
-		{"ends again and again", "cat 1; exit 2", []string{one + string(frame("BenchmarkX\n"))}, "A", strings.Repeat("X: exit status 2\n", maxCrashes) + ": listing its benchmarks: exit status 2"},
+		{"ends again and again", "cat 1; exit 2", []string{one + string(frame("BenchmarkX\n"))}, "A", "X: exit status 2\n: listing its benchmarks: exit status 2"},
+		{"prints PASS and ends", "case $skip in '') cat 1;; '^BenchmarkX$') cat 2;; esac", []string{one + string(frame("PASS\n", "BenchmarkX\n")), one + pass}, "A", "X: it ended without a result"},
+		{"TestMain prints PASS", "cat 1", []string{string(frame("PASS\n"))}, "", ": listing its benchmarks: it ended without a result"},
+		{"logs a verdict", "cat 1", []string{string(frame("BenchmarkA\n", "    a_test.go:1: x\n        --- FAIL: BenchmarkB\n")) + one + pass}, "A", ""},
+		{"prints the verdict of one that has a result", "cat 1", []string{one + string(frame("--- FAIL: BenchmarkA\n")) + pass}, "A", ""},
 		{"runs for ever", "case $skip in '') cat 1; exec sleep 1000;; *) cat 2;; esac", []string{one + string(frame("BenchmarkX\n")), one + pass}, "A", "X: still running after 2s for one iteration (-timeout allows more)"},
 	}
 	for _, test := range tests {
@@ -274,7 +258,7 @@ func TestReadList(t *testing.T) {
 		frame("BenchmarkP\n", "BenchmarkP/bad\n", "    a_test.go:1: no\n", "--- FAIL: BenchmarkP/bad\n", "--- FAIL: BenchmarkP\n"),
 		frame("BenchmarkS\n", "    a_test.go:2: later\n", "--- SKIP: BenchmarkS\n", "FAIL\n"))}
 	leaves, faults := s.readList(exact.Package{ImportPath: "p", CGO: true}, out)
-	if want := []leaf{{gate.Key{Pkg: "p", Name: "A"}, true, 77}}; !slices.Equal(leaves, want) {
+	if want := []leaf{{Key: gate.Key{Pkg: "p", Name: "A"}, cgo: true, bytes: 77}}; !slices.Equal(leaves, want) {
 		t.Errorf("got %+v, want %+v", leaves, want)
 	}
 	if len(faults) != 2 || faults[0].Name != "P/bad" || faults[1].Name != "S" {

@@ -114,29 +114,22 @@ func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, ben
 			return nil, nil, context.Cause(ctx)
 		}
 		leaves, found := s.readList(p, out)
-		if !crashed(out) && (err == nil || len(found) > 0) {
+		if exact.Ended(out.Stdout) && (err == nil || len(found) > 0) {
 			return leaves, append(faults, found...), nil
 		}
 		culprit := exact.Started(out.Stdout)
-		why := describeEnd(err, out)
+		why := describeEnd(err, out, culprit)
 		if limit, ok := errors.AsType[count.ErrTimeout](err); ok {
 			why = limit.Error() + " for one iteration (-timeout allows more)"
 		}
-		if culprit == "" || len(faults) == maxCrashes {
+		again := slices.ContainsFunc(faults, func(f gate.Sample) bool { return f.Name == culprit })
+		if culprit == "" || again || len(faults) == maxCrashes {
 			whole := gate.BrokenSample(gate.Package(p.ImportPath), "listing its benchmarks: "+why)
 			return leaves, append(append(faults, found...), whole), nil
 		}
 		faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: culprit}, why))
 		skip = strings.TrimPrefix(skip+"|"+exact.Pattern(culprit), "|")
 	}
-}
-
-// crashed reports whether a test binary ended without the line that testing
-// writes when all benchmarks have run. A TestMain may print more after it.
-func crashed(out process.Output) bool {
-	return !slices.ContainsFunc(exact.Unframe(out.Stdout), func(w []byte) bool {
-		return string(w) == "PASS\n" || string(w) == "FAIL\n"
-	})
 }
 
 func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary, bench, skip string) (process.Output, error) {
@@ -155,18 +148,29 @@ func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary
 }
 
 func (s *Session) readList(p exact.Package, out process.Output) (leaves []leaf, faults []gate.Sample) {
-	for _, r := range exact.Results(out.Stdout) {
-		leaves = append(leaves, leaf{gate.Key{Pkg: p.ImportPath, Name: r.Name}, p.CGO, r.Bytes})
+	results := exact.Results(out.Stdout)
+	has := make(map[string]bool)
+	for _, r := range results {
+		has[r.Name] = true
+	}
+	for _, r := range results {
+		l := leaf{Key: gate.Key{Pkg: p.ImportPath, Name: r.Name}, cgo: p.CGO, bytes: r.Bytes}
+		for _, other := range results {
+			l.deeper = l.deeper || strings.HasPrefix(other.Name, r.Name+"/")
+		}
+		leaves = append(leaves, l)
 	}
 	failed, skipped := exact.Failures(out.Stdout)
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
-		if why := failed[name]; !hasFailedChild(name, failed) {
-			faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name}, "fails: "+orNone(why)))
+		if !has[name] && !hasFailedChild(name, failed) {
+			faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name}, "fails: "+orNone(failed[name])))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(skipped)) {
-		faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name},
-			"skips itself: "+orNone(skipped[name])+"\nleave it out with -skip, or give it what it needs (-env, -args)"))
+		if !has[name] {
+			faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name},
+				"skips itself: "+orNone(skipped[name])+"\nleave it out with -skip, or give it what it needs (-env, -args)"))
+		}
 	}
 	return leaves, faults
 }

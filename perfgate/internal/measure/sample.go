@@ -181,8 +181,9 @@ func (s *Session) sample(ctx context.Context, l leaf, k int, known map[int]*coun
 	}
 	out.Lo, out.Hi = gate.Run{N: p.lo, Ir: lo.Total}, gate.Run{N: p.hi, Ir: hi.Total}
 	out.IrPerOp = gate.Slope(hi.Total-lo.Total, k)
-	out.AllocsPerOp = gate.Slope(hi.Allocs-lo.Allocs, k)
-	out.BytesPerOp = gate.Slope(hi.Result.Bytes-lo.Result.Bytes, k)
+	// A set-up that allocates less for more iterations gives a negative slope.
+	out.AllocsPerOp = max(0, gate.Slope(hi.Allocs-lo.Allocs, k))
+	out.BytesPerOp = max(0, gate.Slope(hi.Result.Bytes-lo.Result.Bytes, k))
 	out.Loop = hi.Loop
 	out.Fault = emptiness(out)
 	return out, nil
@@ -239,6 +240,9 @@ func (s *Session) countOnce(ctx context.Context, l leaf, n int) (c *counted, why
 	if err != nil {
 		return nil, "", err
 	}
+	if l.deeper {
+		command = exact.Alone(command, l.Name)
+	}
 	r, err := s.count(ctx, command, dir, s.req.Timeout)
 	at := fmt.Sprintf(" at %d iterations", n)
 	if limit, ok := errors.AsType[count.ErrTimeout](err); ok {
@@ -254,29 +258,35 @@ func (s *Session) countOnce(ctx context.Context, l leaf, n int) (c *counted, why
 		return nil, err.Error() + at, nil
 	}
 	if r.Status != "" {
-		return nil, describeEnd(errors.New(r.Status+at), r.Output), nil
+		return nil, describeEnd(errors.New(r.Status+at), r.Output, l.Name), nil
 	}
 	results := exact.Results(r.Stdout)
 	switch {
+	case len(results) > 1 && results[1].Name == l.Name:
+		return nil, "there are two benchmarks of this name: rename one", nil
 	case len(results) != 1 || results[0].Name != l.Name:
-		return nil, fmt.Sprintf("run alone%s it did not report one result%s", at, firstOutput(r.Output)), nil
+		return nil, fmt.Sprintf("run alone%s it did not report one result%s", at, firstOutput(r.Output, l.Name)), nil
+	case results[0].N == 0:
+		return nil, fmt.Sprintf("it ended early%s: does it skip itself, or call runtime.Goexit?", at), nil
 	case results[0].N != n:
 		return nil, fmt.Sprintf("it reported %d iterations instead of %d", results[0].N, n), nil
+	case !exact.Ended(r.Stdout):
+		return nil, "the program ended" + at + " before testing did" + firstOutput(r.Output, l.Name), nil
 	}
 	return &counted{r.Count, results[0]}, "", nil
 }
 
 // describeEnd says how a program ended and what it last printed of that: a
-// panic, a failure, or its last line.
-func describeEnd(err error, out process.Output) string {
+// panic, a failure of the named benchmark, or its last line.
+func describeEnd(err error, out process.Output, name string) string {
 	status := "it ended without a result"
 	if err != nil {
 		status = err.Error()
 	}
-	return status + firstOutput(out)
+	return status + firstOutput(out, name)
 }
 
-func firstOutput(out process.Output) string {
+func firstOutput(out process.Output, name string) string {
 	text := exact.Text(out.Stderr)
 	if i := strings.Index(text, "panic: "); i >= 0 {
 		return ": " + panicText(text[i:])
@@ -286,12 +296,12 @@ func firstOutput(out process.Output) string {
 		return ": " + line
 	}
 	failed, _ := exact.Failures(out.Stdout)
-	for _, name := range slices.Sorted(maps.Keys(failed)) {
-		if failed[name] != "" {
-			return ": " + failed[name]
+	for _, n := range slices.Sorted(maps.Keys(failed)) {
+		if (n == name || strings.HasPrefix(n, name+"/")) && failed[n] != "" {
+			return ": " + failed[n]
 		}
 	}
-	if len(failed) > 0 {
+	if _, ok := failed[name]; ok {
 		return ": " + orNone("")
 	}
 	if text = strings.TrimSpace(text); text != "" {

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -71,7 +72,7 @@ func output(name string, n, allocs int, bytes int64, loop bool) []byte {
 	if loop {
 		l = 1
 	}
-	return frame("goos: linux\n", name+"  \t", fmt.Sprintf("perfgate: %016x %016x %016x %016x\n", n, allocs, bytes, l), "PASS\n")
+	return frame("goos: linux\n", name+"  \t", fmt.Sprintf("perfgate: %016x %016x %016x %016x\n", n, allocs, bytes, l), "perfgate: end\n", "PASS\n")
 }
 
 var theLeaf = leaf{Key: gate.Key{Pkg: "example.com/m", Name: "A/b"}}
@@ -229,6 +230,9 @@ func TestSampleFaults(t *testing.T) {
 		{"no result", at(201, stdout(frame("PASS\n"))), "run alone at 201 iterations it did not report one result"},
 		{"other benchmark", at(101, stdout(output("BenchmarkA/c", 101, 0, 0, false))), "run alone at 101 iterations it did not report one result"},
 		{"two results", at(101, stdout(append(output("BenchmarkA/b", 101, 0, 0, false), output("BenchmarkA/b#01", 101, 0, 0, false)...))), "run alone at 101 iterations it did not report one result"},
+		{"two of one name", at(101, stdout(append(output("BenchmarkA/b", 101, 0, 0, false), output("BenchmarkA/b", 101, 0, 0, false)...))), "there are two benchmarks of this name: rename one"},
+		{"skips itself later", at(201, stdout(output("BenchmarkA/b", 0, 0, 0, false))), "it ended early at 201 iterations: does it skip itself"},
+		{"ends early", at(201, stdout(bytes.ReplaceAll(output("BenchmarkA/b", 201, 0, 0, false), []byte("perfgate: end"), []byte("perfgate: not")))), "the program ended at 201 iterations before testing did"},
 		{"other iterations", at(201, stdout(output("BenchmarkA/b", 200, 0, 0, false))), "it reported 200 iterations instead of 201"},
 		{"time limit", at(201, func(*count.Result) error { return fmt.Errorf("counting: %w", count.ErrTimeout{Limit: time.Minute}) }), "still running after 1m0s at 201 iterations: does it ignore b.N"},
 		{"no counts", at(101, func(*count.Result) error { return errors.New("valgrind wrote no counts") }), "valgrind wrote no counts at 101 iterations"},
@@ -450,11 +454,15 @@ func TestDescribeEnd(t *testing.T) {
 		{"status", errors.New("exit status 2"), process.Output{}, "exit status 2"},
 		{"last line", errors.New("exit status 2"), process.Output{Stderr: []byte("a\nb\n\n")}, "exit status 2: b"},
 		{"fatal", errors.New("exit status 2"), process.Output{Stderr: []byte("x\nfatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1\n")}, "exit status 2: fatal error: all goroutines are asleep - deadlock!"},
-		{"one of several says why", errors.New("exit status 1"), process.Output{Stdout: []byte("--- FAIL: BenchmarkP\n--- FAIL: BenchmarkP/bad\n    a_test.go:1: it is bad\nFAIL\n")}, "exit status 1: a_test.go:1: it is bad"},
+		{"one of several says why", errors.New("exit status 1"), process.Output{Stdout: frame("--- FAIL: BenchmarkA\n    a_test.go:2: another\n", "--- FAIL: BenchmarkP\n", "--- FAIL: BenchmarkP/bad\n    a_test.go:1: it is bad\n", "FAIL\n")}, "exit status 1: a_test.go:1: it is bad"},
 		{"failed without a word", errors.New("exit status 1"), process.Output{Stdout: []byte("--- FAIL: BenchmarkA\nFAIL\n")}, "exit status 1: (no message)"},
 	}
 	for _, test := range tests {
-		if got := describeEnd(test.err, test.out); got != test.want {
+		name := "A"
+		if strings.HasPrefix(test.name, "one of several") {
+			name = "P"
+		}
+		if got := describeEnd(test.err, test.out, name); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
 	}
