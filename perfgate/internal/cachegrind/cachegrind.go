@@ -49,7 +49,9 @@ func Find(ctx context.Context) (*Valgrind, error) {
 	if bin := path + ".bin"; executable(bin) {
 		path = bin
 	}
-	out, err := process.Run(ctx, process.Command{Path: path, Args: []string{"--version"}})
+	limited, cancel := context.WithTimeoutCause(ctx, time.Minute, count.ErrTimeout{Limit: time.Minute})
+	defer cancel()
+	out, err := process.Run(limited, process.Command{Path: path, Args: []string{"--version"}})
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for its version: %w", path, err)
 	}

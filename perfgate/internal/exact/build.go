@@ -42,8 +42,8 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 		ImportPath, Dir, ForTest string
 		Standard, DepOnly        bool
 		CgoFiles, Deps           []string
-		Error                    *struct{ Err string }
-		DepsErrors               []*struct{ Err string }
+		Error                    *listError
+		DepsErrors               []*listError
 	}
 	byPath := make(map[string]*listed)
 	d := json.NewDecoder(strings.NewReader(string(out.Stdout)))
@@ -79,13 +79,13 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 		}
 		switch {
 		case p.Error != nil:
-			q.Err = p.Error.Err
+			q.Err = p.Error.String()
 		case len(p.DepsErrors) > 0:
-			q.Err = p.DepsErrors[0].Err
+			q.Err = p.DepsErrors[0].String()
 		case test != nil && test.Error != nil:
-			q.Err = test.Error.Err
+			q.Err = test.Error.String()
 		case test != nil && len(test.DepsErrors) > 0:
-			q.Err = test.DepsErrors[0].Err
+			q.Err = test.DepsErrors[0].String()
 		}
 		if q.Dir != "" {
 			if q.Benchmarks, err = benchmarkFunctions(q.Dir); err != nil {
@@ -98,6 +98,17 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 		return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
 	}
 	return found, nil
+}
+
+// listError is an error as go list reports it.
+type listError struct{ Pos, Err string }
+
+func (e *listError) String() string {
+	text := strings.TrimSpace(e.Err)
+	if e.Pos == "" || strings.HasPrefix(text, e.Pos) {
+		return text
+	}
+	return e.Pos + ": " + text
 }
 
 var benchmarkFunc = regexp.MustCompile(`(?m)^func\s+(Benchmark[_\pL\p{Nd}]*)\s*\(`)

@@ -76,6 +76,9 @@ func Features(ctx context.Context, c count.Counter, binary, scratch string, limi
 		err = fmt.Errorf("%s: %s", r.Status, strings.TrimSpace(Text(r.Stderr)))
 	}
 	if err != nil {
+		if strings.Contains(err.Error(), "can only be run on") {
+			err = fmt.Errorf("%w (set a lower GOAMD64: valgrind emulates no more than v3)", err)
+		}
 		return "", 0, fmt.Errorf("running a small Go program under valgrind: %w", err)
 	}
 	return strings.TrimSpace(Text(r.Stdout)), r.Total, nil

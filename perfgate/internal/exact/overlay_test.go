@@ -279,9 +279,32 @@ func TestOutsideModCache(t *testing.T) {
 	}
 }
 
+func TestSplitFlags(t *testing.T) {
+	got := splitFlags("  -a=b '-ldflags=-X main.a=b'\t\"-c= d\" -e=''\n")
+	want := []string{"-a=b", "-ldflags=-X main.a=b", "-c= d", "-e=''"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestSettings: what changes the code of a program is told, what does not is
+// not.
+func TestSettings(t *testing.T) {
+	if got := (&Go{fips: "off", flags: []string{"-mod=mod", "-trimpath", "-ldflags=-X a.b=c"}}).Settings(Flags{}); got != nil {
+		t.Errorf("got %q, want none", got)
+	}
+	g := &Go{fips: "v1.0.0", flags: []string{"-race", "-tags=a", "-gcflags=-l"}}
+	if got, want := g.Settings(Flags{}), []string{"-tags=a", "-gcflags=-l", "-race=true", "GOFIPS140=v1.0.0"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := g.Settings(Flags{Tags: "b,c", GCFlags: "-N"}), []string{"-tags=b,c", "-gcflags=-N", "-race=true", "GOFIPS140=v1.0.0"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestFlag(t *testing.T) {
 	g := &Go{flags: []string{"-tags=a,b", "--ldflags=-s", "-mod=mod", "-v", "-tags=c"}}
-	for name, want := range map[string]string{"tags": "c", "ldflags": "-s", "v": "", "race": ""} {
+	for name, want := range map[string]string{"tags": "c", "ldflags": "-s", "v": "true", "race": ""} {
 		if got := g.flag(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}

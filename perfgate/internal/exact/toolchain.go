@@ -27,6 +27,7 @@ type Go struct {
 	command string
 	env     []string
 	flags   []string // fields of GOFLAGS
+	fips    string   // GOFIPS140
 	dir     string
 }
 
@@ -45,7 +46,7 @@ func FindGo(ctx context.Context, dir, tmp string) (*Go, error) {
 	g := &Go{
 		Version: v["GOVERSION"], GOOS: v["GOOS"], GOARCH: v["GOARCH"], Experiment: v["GOEXPERIMENT"],
 		Level: v["GO"+strings.ToUpper(v["GOARCH"])], Root: v["GOROOT"],
-		flags: strings.Fields(v["GOFLAGS"]), dir: dir,
+		flags: splitFlags(v["GOFLAGS"]), fips: v["GOFIPS140"], dir: dir,
 	}
 	if v["GOMOD"] != os.DevNull {
 		g.ModFile = v["GOMOD"]
@@ -112,12 +113,62 @@ func (g *Go) run(ctx context.Context, env []string, args ...string) (process.Out
 	return process.Run(ctx, process.Command{Path: g.command, Args: args, Dir: g.dir, Env: slices.Concat(g.env, env)})
 }
 
-// flag returns the value of a flag in GOFLAGS, or "".
+// splitFlags splits GOFLAGS as the go command does: at white space, except in a
+// field that stands in quotes.
+func splitFlags(s string) []string {
+	var fields []string
+	for s = strings.TrimLeft(s, " \t\r\n"); s != ""; s = strings.TrimLeft(s, " \t\r\n") {
+		var field string
+		if quote := s[:1]; quote == "'" || quote == `"` {
+			field, s, _ = strings.Cut(s[1:], quote)
+		} else if i := strings.IndexAny(s, " \t\r\n"); i >= 0 {
+			field, s = s[:i], s[i:]
+		} else {
+			field, s = s, ""
+		}
+		fields = append(fields, field)
+	}
+	return fields
+}
+
+// codeFlags are build flags that change the code of a program.
+var codeFlags = []string{"asan", "asmflags", "buildmode", "compiler", "cover", "covermode", "coverpkg", "gccgoflags", "installsuffix", "linkshared", "msan", "pgo", "race"}
+
+// Settings returns what the user set that changes the code of a program, by
+// flags, GOFLAGS or GOFIPS140, in a fixed order. Counts of different settings do
+// not compare.
+func (g *Go) Settings(f Flags) []string {
+	var all []string
+	add := func(name, value string) {
+		if value != "" {
+			all = append(all, "-"+name+"="+value)
+		}
+	}
+	add("tags", strings.TrimSuffix(strings.TrimSuffix(g.tags(f), "faketime"), ","))
+	if f.GCFlags == "" {
+		f.GCFlags = g.flag("gcflags")
+	}
+	add("gcflags", f.GCFlags)
+	for _, name := range codeFlags {
+		add(name, g.flag(name))
+	}
+	if g.fips != "" && g.fips != "off" {
+		all = append(all, "GOFIPS140="+g.fips)
+	}
+	return all
+}
+
+// flag returns the value of a flag in GOFLAGS, "true" for one without a value,
+// or "".
 func (g *Go) flag(name string) string {
 	value := ""
 	for _, f := range g.flags {
-		if n, v, ok := strings.Cut(strings.TrimLeft(f, "-"), "="); ok && n == name {
-			value = v
+		n, v, ok := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		if n != name {
+			continue
+		}
+		if value = v; !ok {
+			value = "true"
 		}
 	}
 	return value

@@ -119,14 +119,19 @@ func (f *File) nearest(t Target) string {
 }
 
 func compareToolchains(was, now Toolchain) (incomparable, otherPatch, note string) {
-	switch {
-	case Release(was.Go) != Release(now.Go):
-		incomparable = fmt.Sprintf("budgets are for %s, this is %s", was.Go, now.Go)
-	case was.Go != now.Go:
+	if Release(was.Go) != Release(now.Go) {
+		return fmt.Sprintf("budgets are for %s, this is %s", was.Go, now.Go), "", ""
+	}
+	var notes []string
+	if was.Go != now.Go {
 		otherPatch = fmt.Sprintf("over the limit, but the budget is for %s and this is %s", was.Go, now.Go)
-		note = fmt.Sprintf("budgets are for %s, this is %s: compared all the same", was.Go, now.Go)
-	case was.Valgrind != now.Valgrind:
-		note = fmt.Sprintf("budgets were recorded with valgrind %s, this is %s: compared all the same", was.Valgrind, now.Valgrind)
+		notes = append(notes, fmt.Sprintf("budgets are for %s, this is %s", was.Go, now.Go))
+	}
+	if was.Valgrind != now.Valgrind {
+		notes = append(notes, fmt.Sprintf("budgets were recorded with valgrind %s, this is %s", was.Valgrind, now.Valgrind))
+	}
+	if notes != nil {
+		note = strings.Join(notes, "; ") + ": compared all the same"
 	}
 	return incomparable, otherPatch, note
 }
@@ -155,6 +160,9 @@ type budgetJSON struct {
 // file that does not round-trip byte for byte is refused, and the error names
 // the line.
 func ParseFile(b []byte) (*File, error) {
+	if i := bytes.IndexByte(b, '\r'); i >= 0 {
+		return nil, fmt.Errorf("line %d: it has carriage returns: tell git to leave it alone (baselines.json -text in .gitattributes) and check it out again", 1+bytes.Count(b[:i], []byte("\n")))
+	}
 	if line := conflictLine(b); line > 0 {
 		return nil, fmt.Errorf("line %d: a git conflict marker: take either side (git checkout --ours or --theirs), then run `perfgate update`", line)
 	}

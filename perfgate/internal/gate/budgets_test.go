@@ -115,7 +115,7 @@ func TestParseFileRefuses(t *testing.T) {
 		return 1 + strings.Count(text[:strings.Index(text, part)], "\n")
 	}
 	set := func(cgo, rows string) string {
-		return fmt.Sprintf(`{"goos":"linux","goarch":"amd64","level":"v1","goexperiment":"","cgo_enabled":%q,"method":"cachegrind","rules":1,"cpu":"","go":"go1.26.8","valgrind":"3.19.0","benchmarks":{%s}}`, cgo, rows)
+		return fmt.Sprintf(`{"goos":"linux","goarch":"amd64","level":"v1","goexperiment":"","cgo_enabled":%q,"method":"cachegrind","rules":1,"cpu":"","flags":"","go":"go1.26.8","valgrind":"3.19.0","benchmarks":{%s}}`, cgo, rows)
 	}
 	file := func(sets ...string) string {
 		return `{"schema":1,"targets":[` + strings.Join(sets, ",") + `]}`
@@ -134,7 +134,7 @@ func TestParseFileRefuses(t *testing.T) {
 		{"no last newline", text[:len(text)-1], "not as perfgate writes it"},
 		{"more after it", text + "{}\n", "not as perfgate writes it"},
 		{"blank line after it", text + "\n", "not as perfgate writes it"},
-		{"carriage returns", strings.ReplaceAll(text, "\n", "\r\n"), "line 1: not as perfgate writes it"},
+		{"carriage returns", strings.ReplaceAll(text, "\n", "\r\n"), "line 1: it has carriage returns"},
 		{"byte order mark", "\ufeff" + text, "line 1: invalid character"},
 		{"repeated benchmark", replaced(`"Retrieve/size=1024"`, `"Store/data=records/size=65536"`), "not as perfgate writes it (a repeated key, or an edit by hand?)"},
 		{"repeated package", replaced(`"example.com/m/core"`, `"example.com/m/bench"`), "not as perfgate writes it"},

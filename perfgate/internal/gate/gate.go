@@ -60,6 +60,7 @@ type Target struct {
 	Method       string `json:"method"`       // "cachegrind"
 	Rules        int    `json:"rules"`        // RulesVersion
 	CPU          string `json:"cpu"`          // features that the measured program sees, separated by spaces
+	Flags        string `json:"flags"`        // what the user set that changes the program or its run; "" for nothing
 }
 
 // Diff names what differs between t and u, as in
@@ -80,6 +81,7 @@ func (t Target) Diff(u Target) string {
 	if t.Rules != u.Rules {
 		field("rules version", itoa(t.Rules), itoa(u.Rules))
 	}
+	field("flags", t.Flags, u.Flags)
 	if t.CPU != u.CPU {
 		gone, come := featureDiff(t.CPU, u.CPU)
 		d = append(d, "CPU features differ (missing here: "+quoteEmpty(gone)+"; only here: "+quoteEmpty(come)+")")

@@ -99,7 +99,7 @@ func Open(ctx context.Context, req Request, c count.Counter, valgrind, method, s
 	s.Toolchain = gate.Toolchain{Go: s.Go.Version, Valgrind: valgrind}
 	s.Target = gate.Target{
 		GOOS: s.Go.GOOS, GOARCH: s.Go.GOARCH, Level: s.Go.Level, GOEXPERIMENT: s.Go.Experiment,
-		CGO: "0", Method: method, Rules: gate.RulesVersion, CPU: features,
+		CGO: "0", Method: method, Rules: gate.RulesVersion, CPU: features, Flags: s.flags(),
 	}
 	return s, nil
 }
@@ -120,6 +120,23 @@ func (s *Session) features(ctx context.Context, tmp string) (string, error) {
 	}
 	features, _, err := exact.Features(ctx, s.counted(), probe, dir, s.req.Timeout)
 	return features, err
+}
+
+// flags is what the user asked for that changes a count. Of variables only the
+// names are told: a value may be secret.
+func (s *Session) flags() string {
+	all := s.Go.Settings(s.req.Flags)
+	if s.req.Short {
+		all = append(all, "-short")
+	}
+	for _, v := range s.req.Env {
+		name, _, _ := strings.Cut(v, "=")
+		all = append(all, "-env="+name)
+	}
+	if len(s.req.Args) > 0 {
+		all = append(append(all, "-args"), s.req.Args...)
+	}
+	return strings.Join(all, " ")
 }
 
 // counted is the counter, counting its starts.

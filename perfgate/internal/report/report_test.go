@@ -290,7 +290,8 @@ func TestJSONForm(t *testing.T) {
     "cgo_enabled": "0",
     "method": "cachegrind",
     "rules": 1,
-    "cpu": "avx2 sse3"
+    "cpu": "avx2 sse3",
+    "flags": ""
   },
   "toolchain": {
     "go": "go1.26.8",
