@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 	"github.com/cachekit-go/cachekit/perfgate/internal/report"
@@ -42,7 +43,11 @@ Example: perfgate check ./...`,
 func check(ctx context.Context, o *options, std streams) (int, error) {
 	start := time.Now()
 	return withSession(ctx, o, std, func(s *measure.Session, p *progress) (int, error) {
-		file, path, found, err := readBudgets(s, o)
+		path, err := budgetPath(s, o)
+		if err != nil {
+			return 0, err
+		}
+		file, found, err := readBudgets(path)
 		if err != nil {
 			return 0, err
 		}
@@ -64,7 +69,7 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 		options := gate.Options{NewAllowed: o.newVerdict == "allow", StaleFails: o.stale == "fail"}
 		code := gate.Exit(judgement.Rows, options)
 		d := report.Judged(s.Target, s.Toolchain, judgement, runInfo(s, o, start))
-		if err := writeDocument(d, o, std, report.Summary(judgement.Rows, code)); err != nil {
+		if err := writeDocument(d, o, std, report.Summary(judgement.Rows, code, "perfgate update "+o.selection(true))); err != nil {
 			return 0, err
 		}
 		checkHints(judgement.Rows, o, std, path, found)
@@ -102,13 +107,7 @@ func checkHints(rows []gate.Row, o *options, std streams, path string, found boo
 	for _, r := range rows {
 		has[r.Verdict] = append(has[r.Verdict], r)
 	}
-	where := strings.Join(o.request.Patterns, " ")
-	if where == "" {
-		where = "."
-	}
-	if o.baselines != "" {
-		where = "-baselines " + o.baselines + " " + where
-	}
+	where := o.selection(true)
 	switch {
 	case !found:
 		fmt.Fprintf(std.err, "perfgate: no budgets yet (%s)\n", filepath.Base(path))
@@ -120,15 +119,13 @@ func checkHints(rows []gate.Row, o *options, std streams, path string, found boo
 		hint(std, "record the new budgets with `perfgate update "+where+"`, or pass them with -new=allow")
 	}
 	if red := has[gate.Regressed]; len(red) > 0 {
-		hint(std, fmt.Sprintf("if meant: `perfgate update -allow-increase -reason \"...\" -bench '%s' %s`", benchPattern(red[0].Name), where))
+		var patterns []string
+		for _, r := range red {
+			patterns = append(patterns, exact.Pattern(r.Name))
+		}
+		hint(std, fmt.Sprintf("if meant: `perfgate update -allow-increase -reason \"...\" -bench %s %s`", quote(strings.Join(patterns, "|")), o.selection(false)))
 	}
 	if gone := has[gate.Removed]; len(gone) > 0 {
 		hint(std, "if it is meant to be gone: `perfgate update "+where+"`")
 	}
-}
-
-// benchPattern is a -bench argument for exactly one benchmark, as a person would
-// write it.
-func benchPattern(name string) string {
-	return "^Benchmark" + strings.ReplaceAll(name, "/", "$/^") + "$"
 }

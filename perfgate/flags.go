@@ -91,6 +91,56 @@ func parseOptions(c command, args []string) (*options, error) {
 	return o, o.validate(c)
 }
 
+// selection returns the flags and packages that select what this command is
+// about, for the next command that a hint names; with bench also -bench and
+// -skip.
+func (o *options) selection(bench bool) string {
+	var all []string
+	add := func(name, value string) {
+		if value != "" {
+			all = append(all, name, quote(value))
+		}
+	}
+	r := o.request
+	if bench {
+		add("-bench", r.Bench)
+		add("-skip", r.Skip)
+	}
+	add("-baselines", o.baselines)
+	add("-tags", r.Flags.Tags)
+	add("-gcflags", r.Flags.GCFlags)
+	for _, v := range r.Env {
+		add("-env", v)
+	}
+	if r.Short {
+		all = append(all, "-short")
+	}
+	if len(r.Patterns) == 0 {
+		all = append(all, ".")
+	}
+	for _, p := range r.Patterns {
+		all = append(all, quote(p))
+	}
+	if len(r.Args) > 0 {
+		all = append(all, "-args")
+	}
+	for _, a := range r.Args {
+		all = append(all, quote(a))
+	}
+	return strings.Join(all, " ")
+}
+
+// quote quotes s for the shell, if it has to be.
+func quote(s string) string {
+	plain := strings.IndexFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("%+,-./:=@_", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0
+	if plain && s != "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
 func (o *options) validate(c command) error {
 	if c.flags == nil && len(o.request.Patterns) > 0 {
 		return fmt.Errorf("%s takes no arguments", c.name)

@@ -69,6 +69,8 @@ func realMain(ctx context.Context, args []string, std streams) int {
 		return gate.ExitUsage
 	}
 	c := all[i]
+	out := &stickyWriter{w: std.out}
+	std.out = out
 	o, err := parseOptions(c, args)
 	if errors.Is(err, flag.ErrHelp) {
 		return help([]string{c.name}, std)
@@ -79,10 +81,28 @@ func realMain(ctx context.Context, args []string, std streams) int {
 		return gate.ExitUsage
 	}
 	code, err := c.run(ctx, o, std)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("writing the report: %w", out.err)
+	}
 	if err == nil {
 		return code
 	}
 	return fail(ctx, err, std)
+}
+
+// A stickyWriter keeps the first error of its writes, and writes nothing more.
+type stickyWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (s *stickyWriter) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.w.Write(p)
+	s.err = err
+	return n, err
 }
 
 // fail prints an error and returns the exit status that it stands for.
@@ -130,6 +150,7 @@ func help(args []string, std streams) int {
 				fmt.Fprint(std.out, "\nFlags:\n")
 				fs.SetOutput(std.out)
 				fs.PrintDefaults()
+				fmt.Fprint(std.out, "  -args ...\n    \tpass the rest of the command line to the test binary\n")
 			}
 			return gate.ExitOK
 		}

@@ -20,6 +20,7 @@ import (
 type progress struct {
 	w        io.Writer
 	terminal bool
+	columns  func() int // width of the terminal
 	now      func() time.Time
 
 	mu      sync.Mutex
@@ -29,8 +30,18 @@ type progress struct {
 }
 
 func newProgress(w io.Writer) *progress {
-	f, ok := w.(*os.File)
-	return &progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd())), now: time.Now}
+	p := &progress{w: w, now: time.Now}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.terminal = true
+		p.columns = func() int {
+			width, _, err := term.GetSize(int(f.Fd()))
+			if err != nil || width < 2 {
+				return 80
+			}
+			return width
+		}
+	}
+	return p
 }
 
 func (p *progress) event(e measure.Event) {
@@ -46,7 +57,9 @@ func (p *progress) event(e measure.Event) {
 	}
 	if p.terminal {
 		p.erase()
-		fmt.Fprintf(p.w, "%s", p.line(e))
+		// A line that wraps could not be erased.
+		line := []rune(p.line(e))
+		fmt.Fprint(p.w, string(line[:min(len(line), p.columns()-1)]))
 		p.drawn = true
 		return
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
@@ -36,14 +37,16 @@ func run(ctx context.Context, o *options, std streams) (int, error) {
 		}
 		p.clear()
 		d := report.New(s.Target, s.Toolchain, samples, runInfo(s, o, start))
-		if err := writeDocument(d, o, std, ""); err != nil {
-			return 0, err
-		}
+		faults := 0
 		for _, x := range samples {
 			if x.Fault != nil {
-				return gate.ExitFault, nil
+				faults++
 			}
 		}
-		return gate.ExitOK, nil
+		verdict, code := fmt.Sprintf("%d measured", len(samples)-faults), gate.ExitOK
+		if faults > 0 {
+			verdict, code = verdict+fmt.Sprintf(", %d not", faults), gate.ExitFault
+		}
+		return code, writeDocument(d, o, std, verdict)
 	})
 }

@@ -61,10 +61,13 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "budgeted" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "budgeted":
+				return budgeted(), nil
+			case "root":
+				return os.Geteuid() == 0, nil
 			}
-			return budgeted(), nil
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,

@@ -3,23 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/cachegrind"
-	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
-	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
+	"github.com/cachekit-go/cachekit/perfgate/internal/process"
 	"github.com/cachekit-go/cachekit/perfgate/internal/report"
 	"github.com/cachekit-go/cachekit/perfgate/internal/scratch"
 )
-
-// budgetFile is the name of the budget file beside go.mod.
-const budgetFile = "baselines.json"
 
 // withSession opens a measuring session, calls f with it, and removes all that
 // it left.
@@ -36,6 +29,7 @@ func withSession(ctx context.Context, o *options, std streams, f func(*measure.S
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Remove()) }()
+	defer process.Adopt()()
 	p := newProgress(std.err)
 	defer p.clear()
 	s, err := measure.Open(ctx, o.request, valgrind, valgrind.Version, cachegrind.Method, dir.Path, p.event)
@@ -43,37 +37,6 @@ func withSession(ctx context.Context, o *options, std streams, f func(*measure.S
 		return 0, err
 	}
 	return f(s, p)
-}
-
-// readBudgets reads the budget file. Without one it returns an empty file, and
-// found is false.
-func readBudgets(s *measure.Session, o *options) (file *gate.File, path string, found bool, err error) {
-	path = o.baselines
-	if path == "" {
-		if s.Go.ModFile == "" {
-			return nil, "", false, errors.New("no go.mod here or above, so no place for baselines.json: name a file with -baselines")
-		}
-		path = filepath.Join(filepath.Dir(s.Go.ModFile), budgetFile)
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return new(gate.File), path, false, nil
-	}
-	if err != nil {
-		return nil, path, false, fmt.Errorf("reading budgets: %w", err)
-	}
-	file, err = gate.ParseFile(text)
-	if err != nil {
-		return nil, path, false, fmt.Errorf("reading budgets: %s: %w", path, err)
-	}
-	return file, path, true, nil
-}
-
-func writeBudgets(path string, file *gate.File) error {
-	if err := exact.WriteFile(path, file.Format(), 0o644); err != nil {
-		return fmt.Errorf("writing budgets: %w", err)
-	}
-	return nil
 }
 
 // runInfo describes the run that began at start.

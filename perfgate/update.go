@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -40,7 +39,17 @@ Example: perfgate update -allow-increase -reason "checks every block now" -bench
 func update(ctx context.Context, o *options, std streams) (int, error) {
 	start := time.Now()
 	return withSession(ctx, o, std, func(s *measure.Session, p *progress) (int, error) {
-		file, path, _, err := readBudgets(s, o)
+		path, err := budgetPath(s, o)
+		if err != nil {
+			return 0, err
+		}
+		file, _, err := readBudgets(path)
+		if err == nil {
+			err = writable(path)
+		}
+		if err == nil && !o.allowIncrease {
+			err = file.SameToolchain(s.Target, s.Toolchain)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -49,17 +58,15 @@ func update(ctx context.Context, o *options, std streams) (int, error) {
 			return 0, err
 		}
 		p.clear()
-		before := file.Format()
-		steps, err := file.Update(s.Target, s.Toolchain, samples, s.Scope(), gate.UpdateOptions{AllowIncrease: o.allowIncrease, Reason: o.reason})
+		var steps []gate.Step
+		err = changeBudgets(path, func(f *gate.File) (err error) {
+			steps, err = f.Update(s.Target, s.Toolchain, samples, s.Scope(), gate.UpdateOptions{AllowIncrease: o.allowIncrease, Reason: o.reason})
+			return err
+		})
 		if err != nil {
 			return 0, err
 		}
-		if !bytes.Equal(before, file.Format()) {
-			if err := writeBudgets(path, file); err != nil {
-				return 0, err
-			}
-		}
-		writeSteps(std, steps, time.Since(start))
+		writeSteps(std, steps, o, time.Since(start))
 		return updateStatus(steps), nil
 	})
 }
@@ -80,23 +87,28 @@ func updateStatus(steps []gate.Step) int {
 	return code
 }
 
-func writeSteps(std streams, steps []gate.Step, took time.Duration) {
+func writeSteps(std streams, steps []gate.Step, o *options, took time.Duration) {
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 	n := make(map[gate.Action]int)
+	several := len(steps) > 0 && steps[0].Pkg != steps[len(steps)-1].Pkg
 	for _, s := range steps {
 		n[s.Action]++
+		name := s.Key.String()
+		if several && !s.IsPackage() {
+			name = s.Pkg + " " + name
+		}
 		switch s.Action {
 		case gate.Unchanged:
 			continue
 		case gate.Unmeasured:
 			reason, _, _ := strings.Cut(s.Sample.Fault.Reason, "\n")
-			fmt.Fprintf(w, "%v\t%v\t%v: %s\n", s.Action, s.Key, s.Verdict, reason)
+			fmt.Fprintf(w, "%v\t%v\t%v: %s\n", s.Action, name, s.Verdict, reason)
 		case gate.Dropped:
-			fmt.Fprintf(w, "%v\t%v\t%s\n", s.Action, s.Key, report.Thousands(s.Old.Ir))
+			fmt.Fprintf(w, "%v\t%v\t%s\n", s.Action, name, report.Thousands(s.Old.Ir))
 		case gate.Added:
-			fmt.Fprintf(w, "%v\t%v\t%s\n", s.Action, s.Key, report.Thousands(s.New.Ir))
+			fmt.Fprintf(w, "%v\t%v\t%s\n", s.Action, name, report.Thousands(s.New.Ir))
 		default:
-			fmt.Fprintf(w, "%v\t%v\t%s → %s\t%s\n", s.Action, s.Key, report.Thousands(s.Old.Ir), report.Thousands(s.Sample.IrPerOp),
+			fmt.Fprintf(w, "%v\t%v\t%s → %s\t%s\n", s.Action, name, report.Thousands(s.Old.Ir), report.Thousands(s.Sample.IrPerOp),
 				gate.Change(s.Old.Ir, s.Sample.IrPerOp).Signed())
 		}
 	}
@@ -109,6 +121,6 @@ func writeSteps(std streams, steps []gate.Step, took time.Duration) {
 	}
 	fmt.Fprintf(std.out, "budgets: %s  %.1f s\n", strings.Join(parts, ", "), took.Seconds())
 	if n[gate.Kept] > 0 {
-		hint(std, `kept budgets are lower than what was measured; to raise them: perfgate update -allow-increase -reason "..."`)
+		hint(std, `kept budgets are lower than what was measured; to raise them: perfgate update -allow-increase -reason "..." `+o.selection(true))
 	}
 }

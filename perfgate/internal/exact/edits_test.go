@@ -28,8 +28,12 @@ func TestEditsReleases(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", release, err)
 		}
-		if len(files) != 9 {
-			t.Errorf("%s: got %d files, want 9", release, len(files))
+		want := 10
+		if release == "go1.24" {
+			want = 9 // it reads no control groups
+		}
+		if len(files) != want {
+			t.Errorf("%s: got %d files, want %d", release, len(files), want)
 		}
 	}
 }
@@ -78,8 +82,8 @@ func TestEditsArch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := files["internal/cpu/cpu_x86.go"]; ok || len(files) != 8 {
-		t.Errorf("got %d files, cpu_x86.go among them: %v, want 8 others", len(files), ok)
+	if _, ok := files["internal/cpu/cpu_x86.go"]; ok || len(files) != 9 {
+		t.Errorf("got %d files, cpu_x86.go among them: %v, want 9 others", len(files), ok)
 	}
 }
 
@@ -89,6 +93,9 @@ func TestEditsChanged(t *testing.T) {
 	for _, release := range releases {
 		for i, e := range edits {
 			whole, err := excerpts(release)(e.file)
+			if e.absent && release == "go1.24" {
+				continue
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,7 +104,7 @@ func outsideModCache(root, modCache, cache string) (string, error) {
 func (g *Go) read(file string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(g.Root, "src", filepath.FromSlash(file)))
 	if errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("%s has no %s: its source is not installed", g.Root, file)
+		return "", fmt.Errorf("%s has no %s: its source is not installed (%w)", g.Root, file, fs.ErrNotExist)
 	}
 	return string(b), err
 }

@@ -31,13 +31,14 @@ func Package(path string) Key { return Key{path, wholePackage} }
 // IsPackage reports whether k is the key of a whole package.
 func (k Key) IsPackage() bool { return k.Name == wholePackage }
 
-// String returns the name, or the import path of a whole package.
+// String returns the name as people read it, or the import path of a whole
+// package.
 func (k Key) String() string {
 	switch k.Name {
 	case wholePackage:
 		return k.Pkg
 	case "":
-		return "Benchmark"
+		return "(Benchmark)"
 	}
 	return k.Name
 }

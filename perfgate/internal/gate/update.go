@@ -83,9 +83,24 @@ func (f *File) Update(t Target, tc Toolchain, samples []Sample, scope Scope, o U
 	return steps, nil
 }
 
+// SameToolchain returns an [ErrOtherToolchain] if the sets of t, with and without
+// cgo, are not all of toolchain tc: an update that may not raise fails then.
+func (f *File) SameToolchain(t Target, tc Toolchain) error {
+	for _, cgo := range []bool{false, true} {
+		if set := f.find(t.withCGO(cgo)); set != nil && set.Toolchain != tc {
+			return fmt.Errorf("%w: recorded with %s and valgrind %s, this is %s and valgrind %s",
+				ErrOtherToolchain, set.Go, set.Valgrind, tc.Go, tc.Valgrind)
+		}
+	}
+	return nil
+}
+
 // adopt makes the sets of t, with and without cgo, sets of toolchain tc, if that
 // is allowed.
 func (f *File) adopt(t Target, tc Toolchain, samples []Sample, scope Scope, o UpdateOptions) error {
+	if !o.AllowIncrease {
+		return f.SameToolchain(t, tc)
+	}
 	measured, present, list := make(map[Key]bool), make(map[Key]bool), listed(samples)
 	for i := range samples {
 		present[samples[i].Key] = true
@@ -97,10 +112,6 @@ func (f *File) adopt(t Target, tc Toolchain, samples []Sample, scope Scope, o Up
 		set := f.find(t.withCGO(cgo))
 		if set == nil || set.Toolchain == tc {
 			continue
-		}
-		if !o.AllowIncrease {
-			return fmt.Errorf("%w: recorded with %s and valgrind %s, this is %s and valgrind %s",
-				ErrOtherToolchain, set.Go, set.Valgrind, tc.Go, tc.Valgrind)
 		}
 		for _, k := range (Budgets{Rows: set.Rows}).keys() {
 			if !measured[k] && !gone(k) {

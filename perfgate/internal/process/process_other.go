@@ -12,3 +12,6 @@ import (
 func attributes() *syscall.SysProcAttr { return nil }
 
 func killGroup(p *os.Process) { p.Kill() }
+
+// Adopt does nothing here.
+func Adopt() (end func()) { return func() {} }

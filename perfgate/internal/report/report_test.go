@@ -235,7 +235,7 @@ func TestSummary(t *testing.T) {
 		{nil, gate.ExitUsage, "fail: nothing was judged"},
 	}
 	for _, test := range tests {
-		if got := Summary(test.rows, test.exit); got != test.want {
+		if got := Summary(test.rows, test.exit, "perfgate update"); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}

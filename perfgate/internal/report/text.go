@@ -93,7 +93,7 @@ func writeTable(w io.Writer, rows []Benchmark, several bool) {
 			pkg = r.Pkg
 			cells = append(cells, []string{pkg})
 		}
-		line := []string{r.Name, Thousands(*r.IrPerOp), Thousands(*r.AllocsPerOp), Thousands(*r.BytesPerOp), strconv.Itoa(*r.K)}
+		line := []string{r.key().String(), Thousands(*r.IrPerOp), Thousands(*r.AllocsPerOp), Thousands(*r.BytesPerOp), strconv.Itoa(*r.K)}
 		if r.Verdict != nil {
 			verdict := r.Verdict.String()
 			if r.DeltaPct != nil && *r.DeltaPct != 0 {
@@ -180,8 +180,9 @@ func Thousands(q gate.PerOp) string {
 }
 
 // Summary says in one line what a judgement comes to, for the last line of the
-// text: the verdict word, and the counts that decided it.
-func Summary(rows []gate.Row, exit int) string {
+// text: the verdict word, and the counts that decided it. update is the command
+// that lowers budgets.
+func Summary(rows []gate.Row, exit int, update string) string {
 	n := make(map[gate.Verdict]int)
 	var worst []string
 	for _, r := range rows {
@@ -193,7 +194,7 @@ func Summary(rows []gate.Row, exit int) string {
 	if exit == gate.ExitOK {
 		s := fmt.Sprintf("pass: %s within budget", plural(len(rows)-n[gate.New], "benchmark"))
 		if n[gate.Improved] > 0 {
-			s += fmt.Sprintf(", %s can be lowered: perfgate update", plural(n[gate.Improved], "budget"))
+			s += fmt.Sprintf(", %s can be lowered: %s", plural(n[gate.Improved], "budget"), update)
 		}
 		if n[gate.Warned] > 0 {
 			s += fmt.Sprintf(", %d near the limit", n[gate.Warned])
