@@ -30,7 +30,7 @@ const (
 // A table is an array and not a slice so that the compiler makes one encoder for
 // each size, in which shift counts and bounds are constants.
 type slots interface {
-	[1 << 9]uint32 | [1 << 11]uint32 | [1 << 12]uint32 | [1 << 13]uint32 | [1 << 15]uint32
+	[1 << 9]uint32 | [1 << 10]uint32 | [1 << 12]uint32 | [1 << 13]uint32 | [1 << 15]uint32
 }
 
 // Tables are reused, and cleared at each use, so that what is written never
@@ -63,7 +63,7 @@ func Encode(dst, src []byte) int {
 		case n <= 256:
 			return encode(dst, src, (*[1 << 9]uint32)(t[:]))
 		case n <= 1024:
-			return encode(dst, src, (*[1 << 11]uint32)(t[:]))
+			return encode(dst, src, (*[1 << 10]uint32)(t[:]))
 		default:
 			return encode(dst, src, t)
 		}
