@@ -56,7 +56,7 @@ type Budgets struct {
 }
 
 func (b Budgets) keys() []Key {
-	return slices.SortedFunc(maps.Keys(b.Rows), Key.compare)
+	return slices.SortedFunc(maps.Keys(b.Rows), Key.Compare)
 }
 
 // K returns the exponent that the budget of k was measured with, if it has one.

@@ -78,7 +78,7 @@ func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 			j.Rows = append(j.Rows, Row{Key: k, Verdict: Removed, Budget: &budget, Limit: budget.limit(), Reason: "has a budget and no longer exists"})
 		}
 	}
-	slices.SortFunc(j.Rows, func(a, b Row) int { return a.compare(b.Key) })
+	slices.SortFunc(j.Rows, func(a, b Row) int { return a.Compare(b.Key) })
 	j.Notes = b.Notes
 	return j
 }

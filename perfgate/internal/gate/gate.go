@@ -43,7 +43,9 @@ func (k Key) String() string {
 	return k.Name
 }
 
-func (k Key) compare(l Key) int {
+// Compare orders keys by package and then by name: the order of documents and
+// files.
+func (k Key) Compare(l Key) int {
 	if c := strings.Compare(k.Pkg, l.Pkg); c != 0 {
 		return c
 	}

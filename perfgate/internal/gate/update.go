@@ -79,7 +79,7 @@ func (f *File) Update(t Target, tc Toolchain, samples []Sample, scope Scope, o U
 		steps = append(steps, Step{Key: k, Action: Dropped, Old: &b, Verdict: Removed})
 	}
 	f.Sets = slices.DeleteFunc(f.Sets, func(s Set) bool { return len(s.Rows) == 0 })
-	slices.SortFunc(steps, func(a, b Step) int { return a.compare(b.Key) })
+	slices.SortFunc(steps, func(a, b Step) int { return a.Compare(b.Key) })
 	return steps, nil
 }
 

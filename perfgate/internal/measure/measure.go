@@ -188,15 +188,8 @@ func (s *Session) Run(ctx context.Context, budgets gate.Budgets, verify bool) ([
 	}
 	measured, err := s.measureAll(ctx, leaves, budgets, verify)
 	samples = append(samples, measured...)
-	slices.SortFunc(samples, func(a, b gate.Sample) int { return compareKeys(a.Key, b.Key) })
+	slices.SortFunc(samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
 	return samples, err
-}
-
-func compareKeys(a, b gate.Key) int {
-	if c := strings.Compare(a.Pkg, b.Pkg); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Name, b.Name)
 }
 
 // Leaves lists the benchmarks that the request selects, without measuring them,
@@ -210,7 +203,7 @@ func (s *Session) Leaves(ctx context.Context) ([]gate.Key, []gate.Sample, error)
 	for k := range s.leaves {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, compareKeys)
+	slices.SortFunc(keys, gate.Key.Compare)
 	return keys, faults, nil
 }
 
@@ -249,7 +242,7 @@ func (s *Session) measureAll(ctx context.Context, leaves []leaf, budgets gate.Bu
 			}
 			return 1
 		}
-		return compareKeys(a.Key, b.Key)
+		return a.Compare(b.Key)
 	})
 	samples := make([]gate.Sample, len(leaves))
 	jobs := make([]func(context.Context) error, len(leaves))
