@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -24,19 +22,17 @@ func doctorCommand() command {
 		name: "doctor", short: "say whether this machine can measure",
 		long: `Doctor checks what measuring needs, a line each: the platform, valgrind, the Go
 toolchain and whether its runtime can be made deterministic, the cache folder, the
-CPU that programs see under valgrind, and two benchmarks counted twice, which must
+CPU that programs see under valgrind, and three benchmarks counted twice, which must
 be equal. It takes about ten seconds once the standard library is built.
 
-Exit status: 0 all well, 1 something is missing; its line says what to do.`,
+Exit status: 0 all well, 1 something is missing; its line says what to do.
+
+Example:
+
+  perfgate doctor`,
 		run: doctor,
 	}
 }
-
-// selfCheck is the module that doctor measures, with ".txt" behind the file's
-// name so that it is no package of this module.
-//
-//go:embed selfcheck/self_test.go.txt
-var selfCheck embed.FS
 
 func doctor(ctx context.Context, _ *options, std streams) (int, error) {
 	d := diagnosis{w: std.out}
@@ -97,13 +93,10 @@ func (d *diagnosis) examine(ctx context.Context, std streams) {
 	}()
 	d.line(true, "temporary", "files in "+filepath.Dir(dir.Path))
 	module := filepath.Join(dir.Path, "self")
-	if err := writeSelfCheck(module); err != nil {
+	if err := writeSelfModule(module); err != nil {
 		d.check("temporary", "", err)
 		return
 	}
-	// The module is nobody's: no workspace and no flags of the user's apply.
-	os.Setenv("GOWORK", "off")
-	os.Setenv("GOFLAGS", "")
 	if d.toolchain(ctx, module, dir.Path) && haveValgrind {
 		d.measure(ctx, module, valgrind, dir.Path, std)
 	}
@@ -166,20 +159,6 @@ func (d *diagnosis) cpu(t gate.Target) {
 		return
 	}
 	d.line(true, "CPU", fmt.Sprintf("x86-64-%s under valgrind: %s", level, t.CPU))
-}
-
-func writeSelfCheck(dir string) error {
-	text, err := selfCheck.ReadFile("selfcheck/self_test.go.txt")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module self\n\ngo 1.24\n"), 0o600); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "self_test.go"), text, 0o600)
 }
 
 // cpuLevel names the x86-64 level that a list of features amounts to, see

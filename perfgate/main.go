@@ -1,13 +1,3 @@
-// Command perfgate counts the instructions that Go benchmarks execute and gates
-// them: against the budgets in baselines.json, with counts that repeat exactly.
-//
-// Usage:
-//
-//	perfgate run|check|update|list [flags] [packages]
-//	perfgate doctor | version | help [command]
-//
-// Exit status: 0 within budget, 1 could not measure, 2 usage or nothing to
-// measure, 3 over budget, 4 incomparable or without a budget.
 package main
 
 import (
@@ -41,7 +31,7 @@ type command struct {
 type streams struct{ out, err io.Writer }
 
 func commands() []command {
-	return []command{runCommand(), checkCommand(), updateCommand(), listCommand(), doctorCommand(), versionCommand()}
+	return []command{runCommand(), checkCommand(), updateCommand(), listCommand(), doctorCommand(), selftestCommand(), versionCommand()}
 }
 
 func main() {
