@@ -18,9 +18,9 @@ type at struct {
 	ir             int64
 }
 
-// profile makes the profile of a benchmark with k=1. Start-up executes a million
+// profileOf makes the profile of a benchmark with k=1. Start-up executes a million
 // instructions in runtime.main.
-func profile(text map[string]string, lines ...at) Profile {
+func profileOf(text map[string]string, lines ...at) Profile {
 	p := Profile{K: 1, Lo: newCount(), Hi: newCount()}
 	add := func(c *count.Count, l at, ir int64) {
 		c.Total += ir
@@ -78,10 +78,10 @@ func check(t *testing.T, e *Explanation, want ...string) {
 // TestCompare: a function grew by a line, and the lines after it moved.
 func TestCompare(t *testing.T) {
 	const runtimeFile = goroot + "runtime/memmove_amd64.s"
-	old := profile(map[string]string{"m.go": "func Match() {\n\tlook()\n\tdone()\n}\n"},
+	old := profileOf(map[string]string{"m.go": "func Match() {\n\tlook()\n\tdone()\n}\n"},
 		at{"example.com/m.Match", "m.go", 2, 210040}, at{"example.com/m.Match", "m.go", 3, 5000},
 		at{"runtime.memmove", runtimeFile, 30, 1000}, at{"example.com/m.Small", "m.go", 1, 500})
-	new := profile(map[string]string{"m.go": "// Match looks twice.\nfunc Match() {\n\tlook()\n\tlookAgain()\n\tdone()\n}\n"},
+	new := profileOf(map[string]string{"m.go": "// Match looks twice.\nfunc Match() {\n\tlook()\n\tlookAgain()\n\tdone()\n}\n"},
 		at{"example.com/m.Match", "m.go", 3, 210040}, at{"example.com/m.Match", "m.go", 4, 210041}, at{"example.com/m.Match", "m.go", 5, 5000},
 		at{"runtime.memmove", runtimeFile, 30, 33440}, at{"example.com/m.Small", "m.go", 2, 507})
 	check(t, Compare(old, new),
@@ -95,15 +95,15 @@ func TestCompare(t *testing.T) {
 // TestCompareOpposite: what grew and what shrank are both listed, although they
 // almost cancel, and so is what happens to leave nothing over.
 func TestCompareOpposite(t *testing.T) {
-	old := profile(nil, at{"a.com/m.Old", "", 0, 100_000}, at{"a.com/m.F", "", 0, 10})
-	new := profile(nil, at{"a.com/m.New", "", 0, 100_100}, at{"a.com/m.F", "", 0, 12})
+	old := profileOf(nil, at{"a.com/m.Old", "", 0, 100_000}, at{"a.com/m.F", "", 0, 10})
+	new := profileOf(nil, at{"a.com/m.New", "", 0, 100_100}, at{"a.com/m.F", "", 0, 12})
 	check(t, Compare(old, new),
 		"yours a.com/m.New 0 10010 10010",
 		"yours a.com/m.Old 10000 0 -10000",
 		"other 0.2 of 10.2")
 
-	old = profile(nil, at{"a.com/m.F", "", 0, 100}, at{"a.com/m.G", "", 0, 70}, at{"a.com/m.H", "", 0, 70})
-	new = profile(nil, at{"a.com/m.F", "", 0, 200}, at{"a.com/m.G", "", 0, 150}, at{"a.com/m.H", "", 0, -10})
+	old = profileOf(nil, at{"a.com/m.F", "", 0, 100}, at{"a.com/m.G", "", 0, 70}, at{"a.com/m.H", "", 0, 70})
+	new = profileOf(nil, at{"a.com/m.F", "", 0, 200}, at{"a.com/m.G", "", 0, 150}, at{"a.com/m.H", "", 0, -10})
 	check(t, Compare(old, new),
 		"yours a.com/m.F 10 20 10",
 		"yours a.com/m.G 7 15 8",
@@ -114,17 +114,17 @@ func TestCompareOpposite(t *testing.T) {
 // TestCompareEqual: no change has no functions, and opposite ones of the same
 // size are told.
 func TestCompareEqual(t *testing.T) {
-	p := profile(nil, at{"a.com/m.F", "", 0, 100})
+	p := profileOf(nil, at{"a.com/m.F", "", 0, 100})
 	check(t, Compare(p, p), "other 0 of 0")
-	check(t, Compare(p, profile(nil, at{"a.com/m.G", "", 0, 100})),
+	check(t, Compare(p, profileOf(nil, at{"a.com/m.G", "", 0, 100})),
 		"yours a.com/m.F 10 0 -10", "yours a.com/m.G 0 10 10", "other 0 of 0")
 }
 
 // TestCompareGone: lines of the old side that are no more have its numbers, and
 // say so.
 func TestCompareGone(t *testing.T) {
-	old := profile(map[string]string{"m.go": "a\nb\nc", "gone.go": "x"}, at{"m.com/m.F", "m.go", 2, 300}, at{"m.com/m.F", "m.go", 3, 700}, at{"m.com/m.G", "gone.go", 1, 500})
-	new := profile(map[string]string{"m.go": "a\nc"}, at{"m.com/m.F", "m.go", 2, 700})
+	old := profileOf(map[string]string{"m.go": "a\nb\nc", "gone.go": "x"}, at{"m.com/m.F", "m.go", 2, 300}, at{"m.com/m.F", "m.go", 3, 700}, at{"m.com/m.G", "gone.go", 1, 500})
+	new := profileOf(map[string]string{"m.go": "a\nc"}, at{"m.com/m.F", "m.go", 2, 700})
 	check(t, Compare(old, new),
 		"yours m.com/m.G 50 0 -50", "gone.go:1 gone -50",
 		"yours m.com/m.F 100 70 -30", "m.go:2 gone -30",
@@ -133,7 +133,7 @@ func TestCompareGone(t *testing.T) {
 
 // TestOf: of one side, its functions and lines.
 func TestOf(t *testing.T) {
-	e := Of(profile(nil, at{"m.com/m.F", "m.go", 2, 300}, at{"m.com/m.F", "m.go", 3, 1}, at{"testing.(*B).Loop", goroot + "testing/benchmark.go", 9, 12}))
+	e := Of(profileOf(nil, at{"m.com/m.F", "m.go", 2, 300}, at{"m.com/m.F", "m.go", 3, 1}, at{"testing.(*B).Loop", goroot + "testing/benchmark.go", 9, 12}))
 	check(t, e, "yours m.com/m.F 0 30.1 30.1", "m.go:2 30", "other 1.2 of 31.3")
 	if e.Old != 0 || e.New != 31_3000 {
 		t.Errorf("got %v to %v, want 0 to 31.3", e.Old, e.New)
@@ -151,7 +151,7 @@ func TestCompareSums(t *testing.T) {
 					lines = append(lines, at{fmt.Sprint("m.com/m.F", i), "m.go", i, r.Int64N(1 << r.IntN(30))})
 				}
 			}
-			return profile(nil, lines...)
+			return profileOf(nil, lines...)
 		}
 		old, new := side(), side()
 		e := Compare(old, new)
