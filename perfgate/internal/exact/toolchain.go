@@ -23,6 +23,7 @@ type Go struct {
 	Experiment string // GOEXPERIMENT, "" if not set
 	Root       string // GOROOT as the command sees it
 	ModFile    string // go.mod of the main module, "" outside of a module
+	ModCache   string // GOMODCACHE
 	Cache      string // perfgate's own cache folder
 
 	command string
@@ -46,7 +47,7 @@ func FindGo(ctx context.Context, dir, tmp string) (*Go, error) {
 	}
 	g := &Go{
 		Version: v["GOVERSION"], GOOS: v["GOOS"], GOARCH: v["GOARCH"], Experiment: v["GOEXPERIMENT"],
-		Level: v["GO"+strings.ToUpper(v["GOARCH"])], Root: v["GOROOT"],
+		Level: v["GO"+strings.ToUpper(v["GOARCH"])], Root: v["GOROOT"], ModCache: v["GOMODCACHE"],
 		flags: splitFlags(v["GOFLAGS"]), fips: v["GOFIPS140"], dir: dir,
 	}
 	if v["GOMOD"] != os.DevNull {

@@ -57,6 +57,7 @@ type Session struct {
 	starts   atomic.Int64
 	binaries map[string]exact.Binary // by import path
 	leaves   map[gate.Key]leaf
+	lined    linedBinaries
 }
 
 // leaf is a benchmark without sub-benchmarks.
