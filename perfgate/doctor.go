@@ -27,9 +27,7 @@ be equal. It takes about ten seconds once the standard library is built.
 
 Exit status: 0 all well, 1 something is missing; its line says what to do.
 
-Example:
-
-  perfgate doctor`,
+Example: perfgate doctor`,
 		run: doctor,
 	}
 }

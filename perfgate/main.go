@@ -127,7 +127,11 @@ func writeUsage(w io.Writer) {
 }
 
 func help(args []string, std streams) int {
-	if len(args) == 0 {
+	if len(args) > 1 {
+		fmt.Fprintln(std.err, "perfgate: help is about one command at a time")
+		return gate.ExitUsage
+	}
+	if len(args) == 0 || args[0] == "help" {
 		writeUsage(std.out)
 		return gate.ExitOK
 	}
@@ -146,6 +150,7 @@ func help(args []string, std streams) int {
 		}
 	}
 	fmt.Fprintf(std.err, "perfgate: no command %q\n", args[0])
+	hint(std, "perfgate help")
 	return gate.ExitUsage
 }
 

@@ -26,9 +26,7 @@ and what it found. It takes some seconds once the standard library is built.
 
 Exit status: 0 found as demanded, 1 not.
 
-Example:
-
-  perfgate selftest`,
+Example: perfgate selftest`,
 		run: selftest,
 	}
 }

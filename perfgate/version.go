@@ -12,7 +12,7 @@ import (
 func versionCommand() command {
 	return command{
 		name: "version", short: "print versions",
-		long: "Version prints the version of perfgate, of its rules (part of every target: raised\nwhen they change a count), and of the JSON document.",
+		long: "Version prints the version of perfgate, of its rules (part of every target: raised\nwhen they change a count), and of the JSON document.\n\nExample: perfgate version",
 		run: func(_ context.Context, _ *options, std streams) (int, error) {
 			fmt.Fprintf(std.out, "perfgate %s, rules %d, JSON schema %d\n", buildVersion(), gate.RulesVersion, report.Schema)
 			return gate.ExitOK, nil

@@ -11,6 +11,10 @@ import (
 	"github.com/cachekit-go/cachekit/perfgate/internal/count"
 )
 
+// unknown is what cachegrind writes for a file or a function that it does not
+// know.
+const unknown = "???"
+
 // Parse reads a cachegrind output file with the single event Ir.
 //
 // A program that dies leaves a well-formed file too, and a disk that is full a
@@ -18,12 +22,16 @@ import (
 // up to the summary, and a count of zero, which is what cachegrind writes when
 // something went wrong.
 //
+// Functions have the names that cachegrind gives them; those of one name, such
+// as the file-local functions of assembly, count as one. Lines are kept where
+// the file says in which source they are.
+//
 // The format is described in Valgrind User Manual, section 5.3.5, "Cachegrind
 // Output File Format".
 func Parse(data []byte) (count.Count, error) {
 	c := count.Count{Functions: make(map[string]int64)}
 	var sum int64
-	fn, events, whole := "", false, false
+	fl, fn, events, whole := "", "", false, false
 	n := 0
 	for raw := range bytes.Lines(data) {
 		n++
@@ -34,7 +42,9 @@ func Parse(data []byte) (count.Count, error) {
 			return count.Count{}, fmt.Errorf("line %d: text after the summary", n)
 		case strings.HasPrefix(line, "fn="):
 			fn = line[len("fn="):]
-		case line == "" || key == "desc:" || key == "cmd:" || strings.HasPrefix(line, "fl=") || strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "fl="), strings.HasPrefix(line, "fi="), strings.HasPrefix(line, "fe="):
+			fl = line[len("fl="):]
+		case line == "" || key == "desc:" || key == "cmd:" || strings.HasPrefix(line, "#"):
 		case key == "events:":
 			if rest != "Ir" {
 				return count.Count{}, fmt.Errorf("line %d: events are %q, not Ir alone", n, rest)
@@ -48,10 +58,17 @@ func Parse(data []byte) (count.Count, error) {
 			c.Total, whole = total, true
 		default:
 			ir, err := strconv.ParseInt(rest, 10, 64)
-			if _, err2 := strconv.ParseUint(key, 10, 32); err != nil || err2 != nil || ir < 0 || ir > math.MaxInt64-sum {
+			number, err2 := strconv.ParseUint(key, 10, 31)
+			if err != nil || err2 != nil || ir < 0 || ir > math.MaxInt64-sum {
 				return count.Count{}, fmt.Errorf("line %d: %q is not a line of counts", n, line)
 			}
 			c.Functions[fn] += ir
+			if number > 0 && fl != unknown {
+				if c.Lines == nil {
+					c.Lines = make(map[count.Line]int64)
+				}
+				c.Lines[count.Line{Function: fn, File: fl, Number: int(number)}] += ir
+			}
 			sum += ir
 		}
 	}

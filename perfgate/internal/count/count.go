@@ -13,6 +13,15 @@ import (
 type Count struct {
 	Total     int64
 	Functions map[string]int64 // by symbol; sums up to Total
+	Lines     map[Line]int64   // what of Functions is known by line; nil for a program without line numbers
+}
+
+// A Line is a source line as a part of a function. Its file may be another one
+// than the function's: the compiler inlines.
+type Line struct {
+	Function string
+	File     string // as the program names it
+	Number   int
 }
 
 // A Result is what is known of a run that came to its end.
