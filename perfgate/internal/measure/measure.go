@@ -156,6 +156,10 @@ func (s *Session) count(ctx context.Context, c process.Command, scratch string, 
 	return s.counter.Run(ctx, c, scratch, limit)
 }
 
+// Scratch returns the folder for temporary files that the session was opened
+// with.
+func (s *Session) Scratch() string { return s.scratch }
+
 // Starts returns how many times a program was started under the counter.
 func (s *Session) Starts() int { return int(s.starts.Load()) }
 

@@ -54,6 +54,12 @@ func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
 		laid: make(map[string]*laidTests), binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
 		apart: make(map[string]Apart),
 	}
+	if old, inside := t.of(s.Go.ModFile); inside && s.Go.ModFile != "" && !exists(old) {
+		for _, p := range s.Packages {
+			c.apart[p.ImportPath] = Apart{New: true, Reason: "its module is new"}
+		}
+		return c, nil
+	}
 	if err := c.moveGo(ctx, s.Go, t); err != nil {
 		return nil, err
 	}
@@ -83,8 +89,10 @@ func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
 		return c, nil
 	}
 	var err error
-	if c.Listed, err = c.Go.Packages(ctx, c.req.Flags, c.req.Patterns); err != nil {
-		return nil, err
+	if c.Listed, err = c.Go.Packages(ctx, c.req.Flags, c.req.Patterns); ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	} else if err != nil {
+		return nil, ErrUnfit{err}
 	}
 	for _, p := range s.Packages {
 		dir, _ := t.of(p.Dir)
@@ -102,6 +110,13 @@ func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
 	return c, nil
 }
 
+// ErrUnfit is the error of a tree whose packages the head's toolchain cannot
+// even list.
+type ErrUnfit struct{ Err error }
+
+func (e ErrUnfit) Error() string { return e.Err.Error() }
+func (e ErrUnfit) Unwrap() error { return e.Err }
+
 // moveGo makes c.Go the toolchain g in the tree, and gives relative paths of
 // its go.mod and go.work that leave the repository something to find.
 func (c *Session) moveGo(ctx context.Context, g *exact.Go, t Tree) error {
@@ -115,8 +130,8 @@ func (c *Session) moveGo(ctx context.Context, g *exact.Go, t Tree) error {
 	}
 	c.req.Dir = dir
 	modFile, inside := t.of(g.ModFile)
-	if g.ModFile != "" && (!inside || !exists(modFile)) {
-		return errors.New("it has no " + g.ModFile)
+	if g.ModFile != "" && !inside {
+		return fmt.Errorf("%s is not in the repository %s", g.ModFile, t.Root)
 	}
 	work := g.Work
 	files := []string{modFile}
