@@ -88,7 +88,7 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 			if len(l.CgoFiles) > 0 {
 				q.CGO = allowed
 			}
-			q.inputs.add(dep, &l.inputPackage, g.modCache)
+			q.inputs.add(dep, &l.inputPackage, g.ModCache)
 		}
 		if _, err := os.Stat(p.Dir); p.Error != nil && err != nil {
 			return nil, fmt.Errorf("listing packages: %s", strings.TrimSpace(p.Error.Err))

@@ -24,14 +24,14 @@ type Go struct {
 	Root       string // GOROOT as the command sees it
 	ModFile    string // go.mod of the main module, "" outside of a module
 	Work       string // go.work, "" without one
+	ModCache   string // GOMODCACHE
 	Cache      string // perfgate's own cache folder
 
-	modCache string
-	command  string
-	env      []string
-	flags    []string // fields of GOFLAGS
-	fips     string   // GOFIPS140
-	dir      string
+	command string
+	env     []string
+	flags   []string // fields of GOFLAGS
+	fips    string   // GOFIPS140
+	dir     string
 }
 
 // FindGo asks the go command in PATH which toolchain the module in dir is built
@@ -48,8 +48,8 @@ func FindGo(ctx context.Context, dir, tmp string) (*Go, error) {
 	}
 	g := &Go{
 		Version: v["GOVERSION"], GOOS: v["GOOS"], GOARCH: v["GOARCH"], Experiment: v["GOEXPERIMENT"],
-		Level: v["GO"+strings.ToUpper(v["GOARCH"])], Root: v["GOROOT"],
-		modCache: v["GOMODCACHE"], flags: splitFlags(v["GOFLAGS"]), fips: v["GOFIPS140"], dir: dir,
+		Level: v["GO"+strings.ToUpper(v["GOARCH"])], Root: v["GOROOT"], ModCache: v["GOMODCACHE"],
+		flags: splitFlags(v["GOFLAGS"]), fips: v["GOFIPS140"], dir: dir,
 	}
 	if v["GOMOD"] != os.DevNull {
 		g.ModFile = v["GOMOD"]
