@@ -166,8 +166,19 @@ func (g *Go) tags(f Flags) string {
 //
 // The linker leaves out DWARF: the code is the same, and valgrind starts faster.
 func (g *Go) Build(ctx context.Context, o *Overlay, p Package, f Flags, binary string) error {
+	return g.build(ctx, o, p, f, binary, "-w")
+}
+
+// BuildLines compiles the same program with line numbers, and with the full
+// paths of its source files.
+func (g *Go) BuildLines(ctx context.Context, o *Overlay, p Package, f Flags, binary string) error {
+	return g.build(ctx, o, p, f, binary, "-s=0 -w=0", "-trimpath=0")
+}
+
+func (g *Go) build(ctx context.Context, o *Overlay, p Package, f Flags, binary, ldflags string, more ...string) error {
 	args := []string{"test", "-c", "-vet=off", "-o", binary, "-overlay=" + o.File, "-tags=" + g.tags(f),
-		"-ldflags=" + strings.TrimSpace(g.flag("ldflags")+" -w")}
+		"-ldflags=" + strings.TrimSpace(g.flag("ldflags")+" "+ldflags)}
+	args = append(args, more...)
 	if f.GCFlags != "" {
 		args = append(args, "-gcflags="+f.GCFlags)
 	}

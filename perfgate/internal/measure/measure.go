@@ -60,6 +60,7 @@ type Session struct {
 	apart    map[string]Apart        // by import path; likewise
 	binaries map[string]exact.Binary // by import path
 	leaves   map[gate.Key]leaf
+	lined    linedBinaries
 }
 
 // leaf is a benchmark without sub-benchmarks.

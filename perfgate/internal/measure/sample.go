@@ -221,7 +221,7 @@ func (s *Session) countN(ctx context.Context, l leaf, n int, known map[int]*coun
 	if c := known[n]; c != nil {
 		return c, nil, nil
 	}
-	c, why, err := s.countOnce(ctx, l, n)
+	c, why, err := s.countOnce(ctx, s.binaries[l.Pkg], l, n)
 	if err != nil {
 		return nil, nil, fmt.Errorf("counting %s at %d iterations: %w", l.Name, n, err)
 	}
@@ -234,13 +234,13 @@ func (s *Session) countN(ctx context.Context, l leaf, n int, known map[int]*coun
 	return c, nil, nil
 }
 
-func (s *Session) countOnce(ctx context.Context, l leaf, n int) (c *counted, why string, err error) {
+func (s *Session) countOnce(ctx context.Context, b exact.Binary, l leaf, n int) (c *counted, why string, err error) {
 	dir, err := s.runDir(l.Key)
 	if err != nil {
 		return nil, "", err
 	}
 	defer removeAll(dir)
-	command, err := s.binaries[l.Pkg].Command(dir, exact.Pattern(l.Name), n)
+	command, err := b.Command(dir, exact.Pattern(l.Name), n)
 	if err != nil {
 		return nil, "", err
 	}

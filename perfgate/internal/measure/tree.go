@@ -201,11 +201,6 @@ func (t Tree) link(path string) error {
 	return os.Symlink(string(filepath.Separator)+rel, path)
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // hasCode reports whether a folder has Go files that are no tests.
 func hasCode(dir string) bool {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
