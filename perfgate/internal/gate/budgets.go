@@ -66,10 +66,13 @@ func (b *Budget) dearer(c *Budget) bool {
 // wants them. The zero value has none.
 type Budgets struct {
 	Rows    map[Key]Budget
-	Base    string // what they were measured from, as in "base 3f2c1a9"; "" for those of a file
-	Exact   bool   // [ExactLimit] for benchmarks that do not allocate and have no limit of their own
-	Missing string // why there are none for this target although there is a file
+	Base    string   // what they were measured from, as in "base 3f2c1a9"; "" for those of a file
+	Exact   bool     // [ExactLimit] for benchmarks that do not allocate and have no limit of their own
+	Missing string   // why there are none for this target although there is a file
+	Same    []string // packages whose test binaries are those of the base: there is nothing to measure
 	Notes   []string
+
+	lacking map[Key]string // why a benchmark is new
 }
 
 // Measured makes budgets of samples, those of another commit that base names. A

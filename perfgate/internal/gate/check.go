@@ -48,7 +48,8 @@ type Judgement struct {
 // benchmark of its function: what was to come after may not have run.
 // Budgets of another target or Go release make every other row incomparable.
 // Budgets of another patch release are compared, but a regression against them
-// is incomparable too: the code of the toolchain differs.
+// is incomparable too: the code of the toolchain differs. A package whose test
+// binary is the base's has one row, which is ok.
 func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 	var j Judgement
 	list := listed(samples)
@@ -71,6 +72,9 @@ func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 			j.Rows = append(j.Rows, b.without(k, &budget, Removed, b.word("has a budget", "is in "+b.Base)+" and no longer exists"))
 		}
 	}
+	for _, pkg := range b.Same {
+		j.Rows = append(j.Rows, Row{Key: Package(pkg), Verdict: OK, Reason: "the same test binary as in " + b.Base})
+	}
 	slices.SortFunc(j.Rows, func(a, b Row) int { return a.Compare(b.Key) })
 	j.Notes = b.Notes
 	return j
@@ -78,7 +82,11 @@ func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 
 // without is the row of a budget that has no sample.
 func (b Budgets) without(k Key, budget *Budget, v Verdict, reason string) Row {
-	return Row{Key: k, Verdict: v, Budget: budget, Metrics: b.uncompared(budget, nil), Reason: reason}
+	r := Row{Key: k, Verdict: v, Reason: reason}
+	if budget.Ir != 0 {
+		r.Budget, r.Metrics = budget, b.uncompared(budget, nil)
+	}
+	return r
 }
 
 // word chooses between the words for budgets of a file and for those of a base.
@@ -92,7 +100,7 @@ func (b Budgets) word(file, base string) string {
 func (b Budgets) judge(s *Sample) Row {
 	r := Row{Key: s.Key, Sample: s}
 	budget, ok := b.Rows[s.Key]
-	if ok {
+	if ok && budget.Ir != 0 {
 		r.Budget, r.Metrics = &budget, b.uncompared(&budget, s)
 	}
 	fault := s.fault()
@@ -102,8 +110,8 @@ func (b Budgets) judge(s *Sample) Row {
 		r.Verdict, r.Reason = fault.Verdict, fault.Reason
 	case b.Missing != "":
 		r.Verdict, r.Reason = Incomparable, b.Missing
-	case !ok:
-		r.Verdict, r.Reason = New, b.word("no budget", "not in "+b.Base)
+	case !ok || budget.Ir == 0 && budget.incomparable == "":
+		r.Verdict, r.Reason = New, b.lack(s.Key)
 	case budget.incomparable != "":
 		r.Verdict, r.Reason = Incomparable, budget.incomparable
 	case budget.CGO != s.CGO:

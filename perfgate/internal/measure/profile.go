@@ -88,7 +88,7 @@ func (s *Session) buildLined(ctx context.Context, pkg string) (exact.Binary, err
 	b := s.binaries[pkg]
 	i := slices.IndexFunc(s.Packages, func(p exact.Package) bool { return p.ImportPath == pkg })
 	dir := filepath.Dir(b.Path)
-	b.Path = filepath.Join(filepath.Dir(filepath.Dir(dir)), "dwf", filepath.Base(dir), filepath.Base(b.Path))
+	b.Path = filepath.Join(s.scratch, "d"+s.side[1:], filepath.Base(dir), filepath.Base(b.Path))
 	if err := os.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
 		return b, err
 	}

@@ -329,12 +329,17 @@ func panicText(text string) string {
 
 // runDir makes the folder of one run. Its path depends on the benchmark alone.
 func (s *Session) runDir(k gate.Key) (string, error) {
-	h := sha256.Sum256([]byte(k.Pkg + " " + k.Name))
-	dir := filepath.Join(s.scratch, hex.EncodeToString(h[:6]))
+	dir := filepath.Join(s.scratch, digest(k.Pkg+" "+k.Name))
 	if err := scratch.RemoveAll(dir); err != nil {
 		return "", err
 	}
 	return dir, os.Mkdir(dir, 0o700)
+}
+
+// digest returns a short hash, always of the same length.
+func digest(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:6])
 }
 
 // removeAll removes a run's folder. What cannot be removed now is removed with
