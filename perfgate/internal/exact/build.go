@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,9 +19,18 @@ import (
 type Package struct {
 	ImportPath string
 	Dir        string
-	CGO        bool     // a package outside the standard library in its tests' import graph uses cgo
-	Benchmarks []string // names of its benchmark functions, also of files that the build leaves out
-	Err        string   // why it cannot be built, as far as go list knows
+	CGO        bool        // a package outside the standard library in its tests' import graph uses cgo
+	Benchmarks []Benchmark // its benchmark functions, also those of files that the build leaves out
+	Err        string      // why it cannot be built, as far as go list knows
+
+	inputs inputs
+}
+
+// A Benchmark is a function in a test file that looks like a benchmark.
+type Benchmark struct {
+	Name string // with "Benchmark"
+	File string
+	Line int
 }
 
 // Flags are what a user asks of the build, spelled as go test has them.
@@ -33,17 +43,18 @@ type Flags struct {
 // import paths. It fails if none does.
 func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Package, error) {
 	args := slices.Concat([]string{"list", "-e", "-test", "-deps", "-tags=" + g.tags(f),
-		"-json=ImportPath,Dir,Standard,DepOnly,ForTest,CgoFiles,Deps,Error,DepsErrors"}, []string{"--"}, patterns)
+		"-json=ImportPath,DepOnly,ForTest,Deps,Error,DepsErrors," + inputFields}, []string{"--"}, patterns)
 	out, err := g.run(ctx, []string{"CGO_ENABLED=1"}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("listing packages: %w", explain(err, out))
 	}
 	type listed struct {
-		ImportPath, Dir, ForTest string
-		Standard, DepOnly        bool
-		CgoFiles, Deps           []string
-		Error                    *listError
-		DepsErrors               []*listError
+		inputPackage
+		ImportPath, ForTest string
+		DepOnly             bool
+		Deps                []string
+		Error               *listError
+		DepsErrors          []*listError
 	}
 	byPath := make(map[string]*listed)
 	d := json.NewDecoder(strings.NewReader(string(out.Stdout)))
@@ -70,9 +81,14 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 			deps = append(deps, test.Deps...)
 		}
 		for _, dep := range deps {
-			if l := byPath[dep]; l != nil && !l.Standard && len(l.CgoFiles) > 0 {
+			l := byPath[dep]
+			if l == nil || l.Standard {
+				continue
+			}
+			if len(l.CgoFiles) > 0 {
 				q.CGO = allowed
 			}
+			q.inputs.add(dep, &l.inputPackage, g.ModCache)
 		}
 		if _, err := os.Stat(p.Dir); p.Error != nil && err != nil {
 			return nil, fmt.Errorf("listing packages: %s", strings.TrimSpace(p.Error.Err))
@@ -113,24 +129,24 @@ func (e *listError) String() string {
 
 var benchmarkFunc = regexp.MustCompile(`(?m)^func\s+(Benchmark[_\pL\p{Nd}]*)\s*\(`)
 
-// benchmarkFunctions returns the names of functions in the test files of a
-// folder that look like benchmarks: what can be measured is among them.
-func benchmarkFunctions(dir string) ([]string, error) {
+// benchmarkFunctions returns the functions in the test files of a folder that
+// look like benchmarks: what can be measured is among them.
+func benchmarkFunctions(dir string) ([]Benchmark, error) {
 	files, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*_test.go"))
 	if err != nil {
 		return nil, err
 	}
-	var names []string
+	var found []Benchmark
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range benchmarkFunc.FindAllSubmatch(text, -1) {
-			names = append(names, string(m[1]))
+		for _, m := range benchmarkFunc.FindAllSubmatchIndex(text, -1) {
+			found = append(found, Benchmark{string(text[m[2]:m[3]]), f, 1 + bytes.Count(text[:m[2]], []byte("\n"))})
 		}
 	}
-	return names, nil
+	return found, nil
 }
 
 func escapeGlob(dir string) string {
@@ -150,8 +166,19 @@ func (g *Go) tags(f Flags) string {
 //
 // The linker leaves out DWARF: the code is the same, and valgrind starts faster.
 func (g *Go) Build(ctx context.Context, o *Overlay, p Package, f Flags, binary string) error {
+	return g.build(ctx, o, p, f, binary, "-w")
+}
+
+// BuildLines compiles the same program with line numbers, and with the full
+// paths of its source files.
+func (g *Go) BuildLines(ctx context.Context, o *Overlay, p Package, f Flags, binary string) error {
+	return g.build(ctx, o, p, f, binary, "-s=0 -w=0", "-trimpath=0")
+}
+
+func (g *Go) build(ctx context.Context, o *Overlay, p Package, f Flags, binary, ldflags string, more ...string) error {
 	args := []string{"test", "-c", "-vet=off", "-o", binary, "-overlay=" + o.File, "-tags=" + g.tags(f),
-		"-ldflags=" + strings.TrimSpace(g.flag("ldflags")+" -w")}
+		"-ldflags=" + strings.TrimSpace(g.flag("ldflags")+" "+ldflags)}
+	args = append(args, more...)
 	if f.GCFlags != "" {
 		args = append(args, "-gcflags="+f.GCFlags)
 	}

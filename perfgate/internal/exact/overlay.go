@@ -16,7 +16,12 @@ type Overlay struct {
 	File   string   // the JSON file that go's -overlay takes
 	Hash   string   // of the contents
 	Edited []string // files, below GOROOT/src
+
+	dir string // the edited files, as below GOROOT/src
 }
+
+// Path returns where the text of an edited file is.
+func (o *Overlay) Path(file string) string { return filepath.Join(o.dir, filepath.FromSlash(file)) }
 
 // Overlay edits the files of g's toolchain and writes them to the cache folder,
 // unless they are there already. The toolchain itself is not touched.
@@ -31,10 +36,10 @@ func (g *Go) Overlay() (*Overlay, error) {
 		all = append(all, name, files[name])
 	}
 	o := &Overlay{Hash: digest(append(all, g.Root)...), Edited: names}
-	dir := filepath.Join(g.Cache, "std-"+o.Hash)
+	o.dir = filepath.Join(g.Cache, "std-"+o.Hash)
 	replace := make(map[string]string)
 	for _, name := range names {
-		path := filepath.Join(dir, filepath.FromSlash(name))
+		path := o.Path(name)
 		if err := writeOnce(path, []byte(files[name])); err != nil {
 			return nil, fmt.Errorf("writing edited files: %w", err)
 		}
@@ -44,7 +49,7 @@ func (g *Go) Overlay() (*Overlay, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.File = filepath.Join(dir, "overlay.json")
+	o.File = filepath.Join(o.dir, "overlay.json")
 	return o, writeOnce(o.File, text)
 }
 

@@ -334,12 +334,13 @@ func TestBenchmarkFunctions(t *testing.T) {
 		}
 	}
 	got, err := benchmarkFunctions(dir)
-	want := []string{"BenchmarkA", "Benchmark", "BenchmarkÄ_1", "BenchmarkB_1"}
+	a, b := filepath.Join(dir, "a_test.go"), filepath.Join(dir, "b_x_test.go")
+	want := []Benchmark{{"BenchmarkA", a, 3}, {"Benchmark", a, 4}, {"BenchmarkÄ_1", b, 5}, {"BenchmarkB_1", b, 6}}
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("got %q, %v, want %q", got, err, want)
+		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 	if got, err := benchmarkFunctions(filepath.Join(dir, "none")); err != nil || len(got) != 0 {
-		t.Errorf("got %q, %v, want none", got, err)
+		t.Errorf("got %v, %v, want none", got, err)
 	}
 }
 
@@ -443,7 +444,7 @@ func TestPackages(t *testing.T) {
 			t.Errorf("%s: got %q, want %q in its fault", name, p.Err, want)
 		}
 	}
-	if p := list(Flags{Tags: "mine"}, "./tagged")["tagged"]; p.Err != "" || !slices.Equal(p.Benchmarks, []string{"BenchmarkT"}) {
+	if p := list(Flags{Tags: "mine"}, "./tagged")["tagged"]; p.Err != "" || len(p.Benchmarks) != 1 || p.Benchmarks[0].Name != "BenchmarkT" {
 		t.Errorf("got %+v, want BenchmarkT", p)
 	}
 	if got := list(Flags{}, "./a", "example.com/m/uses"); len(got) != 2 {

@@ -23,6 +23,8 @@ type Go struct {
 	Experiment string // GOEXPERIMENT, "" if not set
 	Root       string // GOROOT as the command sees it
 	ModFile    string // go.mod of the main module, "" outside of a module
+	Work       string // go.work, "" without one
+	ModCache   string // GOMODCACHE
 	Cache      string // perfgate's own cache folder
 
 	command string
@@ -46,11 +48,14 @@ func FindGo(ctx context.Context, dir, tmp string) (*Go, error) {
 	}
 	g := &Go{
 		Version: v["GOVERSION"], GOOS: v["GOOS"], GOARCH: v["GOARCH"], Experiment: v["GOEXPERIMENT"],
-		Level: v["GO"+strings.ToUpper(v["GOARCH"])], Root: v["GOROOT"],
+		Level: v["GO"+strings.ToUpper(v["GOARCH"])], Root: v["GOROOT"], ModCache: v["GOMODCACHE"],
 		flags: splitFlags(v["GOFLAGS"]), fips: v["GOFIPS140"], dir: dir,
 	}
 	if v["GOMOD"] != os.DevNull {
 		g.ModFile = v["GOMOD"]
+	}
+	if v["GOWORK"] != "off" {
+		g.Work = v["GOWORK"]
 	}
 	if host := v["GOHOSTOS"] + "/" + v["GOHOSTARCH"]; host != g.GOOS+"/"+g.GOARCH {
 		return nil, fmt.Errorf("GOOS and GOARCH ask for %s/%s, but this machine can only run %s", g.GOOS, g.GOARCH, host)
@@ -64,6 +69,50 @@ func FindGo(ctx context.Context, dir, tmp string) (*Go, error) {
 	g.command = filepath.Join(g.Root, "bin", "go")
 	g.env = append(env, "GOROOT="+g.Root, "GOTOOLCHAIN=local")
 	return g, nil
+}
+
+// In returns g for the module in another folder: the same toolchain with the
+// same settings, and the workspace file work, if that is not "".
+func (g *Go) In(dir, modFile, work string) *Go {
+	c := *g
+	c.dir, c.ModFile, c.Work = dir, modFile, work
+	if work != "" {
+		c.env = append(slices.Clip(g.env), "GOWORK="+work)
+	}
+	return &c
+}
+
+// LocalPaths returns the paths of folders outside of the module cache that a
+// go.mod or go.work file names, as they stand there: replacements and, in
+// go.work, modules.
+func (g *Go) LocalPaths(ctx context.Context, file string) ([]string, error) {
+	command := "mod"
+	if filepath.Base(file) == "go.work" {
+		command = "work"
+	}
+	out, err := g.run(ctx, nil, command, "edit", "-json", file)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, explain(err, out))
+	}
+	var text struct {
+		Use     []struct{ DiskPath string }
+		Replace []struct {
+			New struct{ Path, Version string }
+		}
+	}
+	if err := json.Unmarshal(out.Stdout, &text); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	var paths []string
+	for _, u := range text.Use {
+		paths = append(paths, u.DiskPath)
+	}
+	for _, r := range text.Replace {
+		if r.New.Version == "" {
+			paths = append(paths, r.New.Path)
+		}
+	}
+	return paths, nil
 }
 
 // cacheDir returns perfgate's folder below the user's cache folder, or, for a

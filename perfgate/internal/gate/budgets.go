@@ -28,31 +28,92 @@ type Set struct {
 
 // A Budget is what one benchmark may cost.
 type Budget struct {
-	Ir     PerOp   // instructions per operation, positive
-	K      int     // exponent of the iterations it was measured with; a check uses the same
-	Allocs PerOp   // heap allocations per operation
-	Bytes  PerOp   // heap bytes per operation
-	Limit  Percent // its own limit; 0 for the default
-	Reason string  // why it was raised last; "" if it never was
-	CGO    bool    // of the set it stands in
+	Ir          PerOp   `json:"ir"`                     // instructions per operation, positive
+	K           int     `json:"k"`                      // exponent of the iterations it was measured with; a check uses the same
+	Allocs      PerOp   `json:"allocs"`                 // heap allocations per operation
+	Bytes       PerOp   `json:"bytes"`                  // heap bytes per operation
+	Limit       Percent `json:"limit,omitempty"`        // its own limit for Ir; 0 for the default
+	AllocsLimit Percent `json:"allocs_limit,omitempty"` // its own for Allocs
+	BytesLimit  Percent `json:"bytes_limit,omitempty"`  // its own for Bytes
+	Reason      string  `json:"reason,omitempty"`       // why it was raised last; "" if it never was
+	CGO         bool    `json:"-"`                      // of the set it stands in
 
-	incomparable string // why its set cannot judge a run of this toolchain
+	incomparable string // why it cannot judge this run
 	otherPatch   string // its set has another patch release of Go
+	accepted     Limit  // wider than its own, for this run alone; zero for none
 }
 
-func (b Budget) limit() Percent {
-	if b.Limit != 0 {
-		return b.Limit
-	}
-	return DefaultLimit
+// Of returns the budget for one metric.
+func (b *Budget) Of(m Metric) PerOp { return [...]PerOp{b.Ir, b.Allocs, b.Bytes}[m] }
+
+// Own returns the budget's own limit for a metric, 0 if it has none.
+func (b *Budget) Own(m Metric) Percent { return *b.own(m) }
+
+func (b *Budget) own(m Metric) *Percent {
+	return [...]*Percent{&b.Limit, &b.AllocsLimit, &b.BytesLimit}[m]
+}
+
+func (b *Budget) copyLimits(from *Budget) {
+	b.Limit, b.AllocsLimit, b.BytesLimit = from.Limit, from.AllocsLimit, from.BytesLimit
+}
+
+// dearer reports whether any metric of b is over that of c, or does not compare.
+func (b *Budget) dearer(c *Budget) bool {
+	return b.K != c.K || b.CGO != c.CGO || b.Ir > c.Ir || b.Allocs > c.Allocs || b.Bytes > c.Bytes
 }
 
 // Budgets are the budgets that hold for one target and toolchain, as [Check]
 // wants them. The zero value has none.
 type Budgets struct {
 	Rows    map[Key]Budget
-	Missing string // why there are none for this target although there is a file
+	Base    string   // what they were measured from, as in "base 3f2c1a9"; "" for those of a file
+	Exact   bool     // [ExactLimit] for benchmarks that do not allocate and have no limit of their own
+	Missing string   // why there are none for this target although there is a file
+	Same    []string // packages whose test binaries are those of the base: there is nothing to measure
 	Notes   []string
+
+	lacking map[Key]string // why a benchmark is new
+}
+
+// Measured makes budgets of samples, those of another commit that base names. A
+// benchmark that could not be measured there has a budget that makes it
+// incomparable. Limits of their own come from file; Measured takes no counts
+// from it.
+func Measured(samples []Sample, base string, file Budgets) Budgets {
+	b := Budgets{Rows: make(map[Key]Budget), Base: base}
+	for i := range samples {
+		s := &samples[i]
+		if s.IsPackage() {
+			continue
+		}
+		r := budgetOf(s)
+		limits := file.Rows[s.Key]
+		r.copyLimits(&limits)
+		if f := s.fault(); f != nil {
+			reason, _, _ := strings.Cut(f.Reason, "\n")
+			r.incomparable = fmt.Sprintf("%s in %s: %s", f.Verdict, base, reason)
+		}
+		b.Rows[s.Key] = r
+	}
+	return b
+}
+
+// Accept raises the limits of the rows that match to limit, where they are
+// lower, and records from as where it came from, as in
+// "Perf-Accept of commit 3f2c1a9". It returns how many rows match.
+func (b *Budgets) Accept(match func(Key) bool, limit Percent, from string) int {
+	n := 0
+	for k, r := range b.Rows {
+		if !match(k) {
+			continue
+		}
+		n++
+		if limit > r.accepted.Pct {
+			r.accepted = Limit{limit, from}
+			b.Rows[k] = r
+		}
+	}
+	return n
 }
 
 func (b Budgets) keys() []Key {
@@ -144,16 +205,7 @@ type fileJSON struct {
 type setJSON struct {
 	Target
 	Toolchain
-	Benchmarks map[string]map[string]budgetJSON `json:"benchmarks"`
-}
-
-type budgetJSON struct {
-	Ir     PerOp   `json:"ir"`
-	K      int     `json:"k"`
-	Allocs PerOp   `json:"allocs"`
-	Bytes  PerOp   `json:"bytes"`
-	Limit  Percent `json:"limit,omitempty"`
-	Reason string  `json:"reason,omitempty"`
+	Benchmarks map[string]map[string]Budget `json:"benchmarks"`
 }
 
 // ParseFile reads baselines.json. It takes only what [File.Format] writes: a
@@ -212,23 +264,27 @@ func (f *File) add(s setJSON) error {
 					return fmt.Errorf("%s %s: it has a budget with cgo and one without", pkg, name)
 				}
 			}
-			set.Rows[k] = Budget{Ir: r.Ir, K: r.K, Allocs: r.Allocs, Bytes: r.Bytes, Limit: r.Limit, Reason: r.Reason, CGO: s.CGO == "1"}
+			r.CGO = s.CGO == "1"
+			set.Rows[k] = r
 		}
 	}
 	f.Sets = append(f.Sets, set)
 	return nil
 }
 
-func (r budgetJSON) validate() error {
+func (b *Budget) validate() error {
 	switch {
-	case r.Ir <= 0:
-		return fmt.Errorf("ir %v is not positive", r.Ir)
-	case r.K < 0 || r.K > MaxK:
-		return fmt.Errorf("k %d is not in 0 to %d", r.K, MaxK)
-	case r.Allocs < 0 || r.Bytes < 0:
+	case b.Ir <= 0:
+		return fmt.Errorf("ir %v is not positive", b.Ir)
+	case b.K < 0 || b.K > MaxK:
+		return fmt.Errorf("k %d is not in 0 to %d", b.K, MaxK)
+	case b.Allocs < 0 || b.Bytes < 0:
 		return errors.New("allocs and bytes must not be negative")
-	case r.Limit < 0:
-		return fmt.Errorf("limit %v is not positive", r.Limit)
+	}
+	for _, m := range Metrics() {
+		if l := b.Own(m); l < 0 {
+			return fmt.Errorf("limit %v for %v is not positive", l, m)
+		}
 	}
 	return nil
 }
@@ -315,8 +371,7 @@ func (f *File) Format() []byte {
 				pkg, rows = k.Pkg, 0
 			}
 			comma(&b, rows)
-			r := s.Rows[k]
-			fmt.Fprintf(&b, "\n          %s: %s", mustJSON(k.Name), spaced(mustJSON(budgetJSON{r.Ir, r.K, r.Allocs, r.Bytes, r.Limit, r.Reason})))
+			fmt.Fprintf(&b, "\n          %s: %s", mustJSON(k.Name), spaced(mustJSON(s.Rows[k])))
 			rows++
 		}
 		if rows > 0 {

@@ -158,7 +158,7 @@ func TestParseFileRefuses(t *testing.T) {
 		{"k negative", replaced(`"k": 2`, `"k": -1`), "k -1 is not in 0 to 4"},
 		{"allocs negative", replaced(`"allocs": 3`, `"allocs": -3`), "must not be negative"},
 		{"limit zero", replaced(`"limit": 0.1`, `"limit": 0`), "not as perfgate writes it"},
-		{"limit negative", replaced(`"limit": 0.1`, `"limit": -0.1`), "limit -0.1 is not positive"},
+		{"limit negative", replaced(`"limit": 0.1`, `"limit": -0.1`), "limit -0.1 for Ir/op is not positive"},
 		{"no benchmarks", head + `      "benchmarks": null` + "\n    }\n  ]\n}\n", "not as perfgate writes it"},
 		{"conflict, ours", replaced(`          "Store/`, "<<<<<<< HEAD\n"+`          "Store/`), fmt.Sprintf("line %d: a git conflict marker: take either side (git checkout --ours or --theirs), then run `perfgate update`", line(`          "Store/`))},
 		{"conflict, base", replaced(`          "Store/`, "||||||| 1234567\n"+`          "Store/`), "a git conflict marker"},

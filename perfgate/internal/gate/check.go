@@ -5,37 +5,30 @@ import (
 	"slices"
 )
 
-// The limits that hold where a budget has none of its own.
-const (
-	DefaultLimit Percent = 1_0000 // fail at +1 % or more; -1 % or less makes a budget stale
-	DefaultWarn  Percent = 2000   // warn from +0.2 %
-)
-
-// Options of [Check]. The zero value is the default.
+// Options of [Exit]. The zero value is the default.
 type Options struct {
-	NewAllowed bool // a benchmark without a budget passes
-	StaleFails bool // a budget that is 1 % or more too high fails
+	NewAllowed     bool // a benchmark without a budget passes
+	StaleFails     bool // a budget that is 1 % or more too high fails
+	RemovedAllowed bool // a benchmark that is gone passes
 }
 
 // A Row is one benchmark, judged.
 type Row struct {
 	Key
-	Verdict Verdict
-	Sample  *Sample // nil for Removed
-	Budget  *Budget // nil where there is none
-	Delta   Percent // change against the budget, where there are both
-	Limit   Percent // the limit in force, where there is a budget
-	Reason  string  // why, for verdicts that are not a matter of numbers
+	Verdict Verdict       // the worst of its metrics, or why there is nothing to compare
+	Decided Metric        // whose verdict it is, where counts were compared
+	Metrics [3]Comparison // by [Metric], where there is a budget
+	Sample  *Sample       // nil for Removed
+	Budget  *Budget       // nil where there is none
+	Reason  string        // why, for verdicts that are not a matter of numbers
+	Notes   []string      // what else there is to know, a line each
 }
 
-// HasDelta reports whether the row compares two counts.
-func (r Row) HasDelta() bool {
-	switch r.Verdict {
-	case OK, Warned, Improved, Regressed:
-		return true
-	}
-	return r.Verdict == Incomparable && r.Delta != 0
-}
+// Compared reports whether counts were compared.
+func (r *Row) Compared() bool { return r.Metrics[Ir].Verdict != unjudged }
+
+// Deciding returns the metric whose verdict is the row's.
+func (r *Row) Deciding() Comparison { return r.Metrics[r.Decided] }
 
 // A Scope tells which budgets a run is about.
 type Scope func(Key) bool
@@ -55,7 +48,8 @@ type Judgement struct {
 // benchmark of its function: what was to come after may not have run.
 // Budgets of another target or Go release make every other row incomparable.
 // Budgets of another patch release are compared, but a regression against them
-// is incomparable too: the code of the toolchain differs.
+// is incomparable too: the code of the toolchain differs. A package whose test
+// binary is the base's has one row, which is ok.
 func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 	var j Judgement
 	list := listed(samples)
@@ -63,7 +57,7 @@ func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 	for i := range samples {
 		s := &samples[i]
 		seen[s.Key] = true
-		j.Rows = append(j.Rows, judge(s, b))
+		j.Rows = append(j.Rows, b.judge(s))
 	}
 	for _, k := range b.keys() {
 		switch budget := b.Rows[k]; {
@@ -71,59 +65,68 @@ func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 		case !scope(k):
 			j.OutOfScope++
 		case list.partial(k):
-			j.Rows = append(j.Rows, Row{Key: k, Verdict: Broken, Budget: &budget, Limit: budget.limit(), Reason: list.reason(k)})
+			j.Rows = append(j.Rows, b.without(k, &budget, Broken, list.reason(k)))
 		case budget.incomparable != "":
 			j.OutOfScope++ // what another release measured says nothing about what exists here
 		default:
-			j.Rows = append(j.Rows, Row{Key: k, Verdict: Removed, Budget: &budget, Limit: budget.limit(), Reason: "has a budget and no longer exists"})
+			j.Rows = append(j.Rows, b.without(k, &budget, Removed, b.word("has a budget", "is in "+b.Base)+" and no longer exists"))
 		}
+	}
+	for _, pkg := range b.Same {
+		j.Rows = append(j.Rows, Row{Key: Package(pkg), Verdict: OK, Reason: "the same test binary as in " + b.Base})
 	}
 	slices.SortFunc(j.Rows, func(a, b Row) int { return a.Compare(b.Key) })
 	j.Notes = b.Notes
 	return j
 }
 
-func judge(s *Sample, b Budgets) Row {
+// without is the row of a budget that has no sample.
+func (b Budgets) without(k Key, budget *Budget, v Verdict, reason string) Row {
+	r := Row{Key: k, Verdict: v, Reason: reason}
+	if budget.Ir != 0 {
+		r.Budget, r.Metrics = budget, b.uncompared(budget, nil)
+	}
+	return r
+}
+
+// word chooses between the words for budgets of a file and for those of a base.
+func (b Budgets) word(file, base string) string {
+	if b.Base == "" {
+		return file
+	}
+	return base
+}
+
+func (b Budgets) judge(s *Sample) Row {
 	r := Row{Key: s.Key, Sample: s}
 	budget, ok := b.Rows[s.Key]
-	if ok {
-		r.Budget, r.Limit = &budget, budget.limit()
+	if ok && budget.Ir != 0 {
+		r.Budget, r.Metrics = &budget, b.uncompared(&budget, s)
 	}
 	fault := s.fault()
+	name := b.word("the budget", b.Base)
 	switch {
 	case fault != nil:
 		r.Verdict, r.Reason = fault.Verdict, fault.Reason
 	case b.Missing != "":
 		r.Verdict, r.Reason = Incomparable, b.Missing
-	case !ok:
-		r.Verdict, r.Reason = New, "no budget"
+	case !ok || budget.Ir == 0 && budget.incomparable == "":
+		r.Verdict, r.Reason = New, b.lack(s.Key)
 	case budget.incomparable != "":
 		r.Verdict, r.Reason = Incomparable, budget.incomparable
 	case budget.CGO != s.CGO:
-		r.Verdict, r.Reason = Incomparable, fmt.Sprintf("the budget is for CGO_ENABLED=%s, its package is now built with %s", cgoDigit(budget.CGO), cgoDigit(s.CGO))
+		r.Verdict, r.Reason = Incomparable, fmt.Sprintf("%s is for CGO_ENABLED=%s, its package is now built with %s", name, cgoDigit(budget.CGO), cgoDigit(s.CGO))
 	case budget.K != s.K:
-		r.Verdict, r.Reason = Incomparable, fmt.Sprintf("measured with k=%d, the budget with k=%d", s.K, budget.K)
+		r.Verdict, r.Reason = Incomparable, fmt.Sprintf("measured with k=%d, %s with k=%d", s.K, name, budget.K)
 	default:
-		r.Delta = Change(budget.Ir, s.IrPerOp)
-		r.Verdict = compare(budget.Ir, s.IrPerOp, r.Limit)
+		r.Metrics, r.Decided = b.compareAll(&budget, s)
+		r.Verdict = r.Deciding().Verdict
 		if r.Verdict == Regressed && budget.otherPatch != "" {
 			r.Verdict, r.Reason = Incomparable, budget.otherPatch
 		}
+		r.Notes = b.notes(&r)
 	}
 	return r
-}
-
-// compare judges two counts of one benchmark.
-func compare(was, now PerOp, limit Percent) Verdict {
-	switch {
-	case cmpChange(was, now, limit) >= 0:
-		return Regressed
-	case cmpChange(was, now, -limit) <= 0:
-		return Improved
-	case cmpChange(was, now, min(DefaultWarn, limit)) >= 0:
-		return Warned
-	}
-	return OK
 }
 
 func pow10(k int) int {

@@ -81,11 +81,15 @@ func TestCheckNumbers(t *testing.T) {
 				t.Fatalf("got %+v, want one row alone", j)
 			}
 			r := j.Rows[0]
-			if r.Verdict != test.want || r.Delta.String() != test.delta || !r.HasDelta() {
-				t.Errorf("got %v %v, want %v %v", r.Verdict, r.Delta, test.want, test.delta)
+			if delta, ok := r.Deciding().Delta(); r.Verdict != test.want || delta.String() != test.delta || !ok || !r.Compared() || r.Decided != Ir {
+				t.Errorf("got %v %v, want %v %v", r.Verdict, delta, test.want, test.delta)
 			}
-			if want := max(limit, 0); limit != 0 && r.Limit != want || limit == 0 && r.Limit != DefaultLimit {
-				t.Errorf("limit in force: got %v, want %v", r.Limit, want)
+			want := Limit{limit, LimitFile}
+			if limit == 0 {
+				want = Limit{DefaultLimit, LimitDefault}
+			}
+			if got := r.Deciding().Limit; got != want {
+				t.Errorf("limit in force: got %v, want %v", got, want)
 			}
 		})
 	}

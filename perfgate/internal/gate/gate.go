@@ -167,6 +167,11 @@ type Fault struct {
 	Reason  string  // one line, or several of which the first says all
 }
 
+// of returns one metric.
+func (s *Sample) of(m Metric) PerOp {
+	return [...]PerOp{s.IrPerOp, s.AllocsPerOp, s.BytesPerOp}[m]
+}
+
 // fault returns what keeps the sample from being judged or recorded. A count
 // that is missing or no count at all is a fault, whatever made the sample says.
 func (s *Sample) fault() *Fault {

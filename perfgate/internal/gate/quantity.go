@@ -64,15 +64,23 @@ func (p Percent) String() string { return formatDecimal(int64(p)) }
 // Signed returns p with a sign and two decimal places, as tables show it:
 // "+4.52 %", "-6.04 %". A change too small for two places shows four.
 func (p Percent) Signed() string {
-	abs, sign := uint64(p), "+"
+	sign := "+"
 	if p < 0 {
-		abs, sign = -abs, "-"
+		sign = "-"
+	}
+	return sign + p.unsigned()
+}
+
+func (p Percent) unsigned() string {
+	abs := uint64(p)
+	if p < 0 {
+		abs = -abs
 	}
 	if abs != 0 && abs < 100 {
-		return fmt.Sprintf("%s%d.%04d %%", sign, abs/scale, abs%scale)
+		return fmt.Sprintf("%d.%04d %%", abs/scale, abs%scale)
 	}
 	cent := (abs + 50) / 100
-	return fmt.Sprintf("%s%d.%02d %%", sign, cent/100, cent%100)
+	return fmt.Sprintf("%d.%02d %%", cent/100, cent%100)
 }
 
 // MarshalJSON writes a JSON number, the exact decimal.

@@ -162,7 +162,7 @@ func TestCompareExtremes(t *testing.T) {
 		{1, 2, Regressed},
 	}
 	for _, test := range tests {
-		if got := compare(test.was, test.now, DefaultLimit); got != test.want {
+		if got := compare(Ir, test.was, test.now, 0, DefaultLimit); got != test.want {
 			t.Errorf("compare(%d, %d): got %v, want %v", test.was, test.now, got, test.want)
 		}
 	}

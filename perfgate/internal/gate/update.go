@@ -10,14 +10,20 @@ import (
 type UpdateOptions struct {
 	AllowIncrease bool
 	Reason        string // required with AllowIncrease, recorded with each row that is raised
+
+	// Limits of their own for all that is measured. 0 takes one away, and a
+	// metric that is not in it keeps what it has.
+	Limits map[Metric]Percent
 }
 
 // An Action is what [File.Update] did with one benchmark.
 type Action uint8
 
-// The actions. Kept means measured higher and left alone.
+// The actions. Kept means measured higher and left alone, Limited that only its
+// limits changed.
 const (
 	Unchanged Action = iota + 1
+	Limited
 	Added
 	Lowered
 	Raised
@@ -26,7 +32,7 @@ const (
 	Unmeasured
 )
 
-var actionNames = [...]string{Unchanged: "unchanged", Added: "added", Lowered: "lowered", Raised: "raised", Dropped: "removed", Kept: "kept", Unmeasured: "not recorded"}
+var actionNames = [...]string{Unchanged: "unchanged", Limited: "limit", Added: "added", Lowered: "lowered", Raised: "raised", Dropped: "removed", Kept: "kept", Unmeasured: "not recorded"}
 
 func (a Action) String() string { return actionNames[a] }
 
@@ -38,6 +44,7 @@ type Step struct {
 	New     *Budget // what stands in the file now; nil if nothing does
 	Sample  *Sample // nil for Dropped; has a Fault if it is Unmeasured
 	Verdict Verdict // of the sample against the old budget
+	Over    bool    // the sample is over what stands in the file now
 }
 
 // ErrOtherToolchain is wrapped by the error of an [File.Update] that would mix
@@ -139,7 +146,9 @@ func (f *File) ratchet(t Target, tc Toolchain, s *Sample, old Budgets, o UpdateO
 		step.Action, step.Verdict, step.Sample = Unmeasured, fault.Verdict, &faulty
 		return step
 	}
-	now := Budget{Ir: s.IrPerOp, K: s.K, Allocs: s.AllocsPerOp, Bytes: s.BytesPerOp, CGO: s.CGO}
+	now := budgetOf(s)
+	now.copyLimits(&was)
+	now.Reason = was.Reason
 	switch {
 	case !ok:
 		step.Action = Added
@@ -150,13 +159,13 @@ func (f *File) ratchet(t Target, tc Toolchain, s *Sample, old Budgets, o UpdateO
 			step.Action = Raised
 		}
 	default:
-		step.Verdict = compare(was.Ir, now.Ir, was.limit())
+		all, worst := Budgets{}.compareAll(&was, s)
+		step.Verdict = all[worst].Verdict
 		step.Action = direction(was, now, o)
 	}
-	now.Limit, now.Reason = was.Limit, was.Reason
 	switch step.Action {
 	case Unchanged, Kept:
-		return step
+		now = was
 	case Raised:
 		now.Reason = o.Reason
 	case Lowered:
@@ -167,19 +176,36 @@ func (f *File) ratchet(t Target, tc Toolchain, s *Sample, old Budgets, o UpdateO
 			now.Reason = o.Reason
 		}
 	}
+	for m, limit := range o.Limits {
+		*now.own(m) = limit
+	}
+	if step.Action == Unchanged && now != was {
+		step.Action = Limited
+	}
 	if ok {
 		delete(f.find(t.withCGO(was.CGO)).Rows, s.Key)
 	}
-	f.ensure(t.withCGO(s.CGO), tc).Rows[s.Key] = now
+	f.ensure(t.withCGO(now.CGO), tc).Rows[s.Key] = now
 	step.New = &now
+	if now.CGO == s.CGO && now.K == s.K {
+		all, worst := Budgets{}.compareAll(&now, s)
+		step.Over = all[worst].Verdict == Regressed
+	}
 	return step
+}
+
+// budgetOf is the budget that a sample would be recorded as.
+func budgetOf(s *Sample) Budget {
+	return Budget{Ir: s.IrPerOp, K: s.K, Allocs: s.AllocsPerOp, Bytes: s.BytesPerOp, CGO: s.CGO}
 }
 
 // direction says what becomes of a budget. Instructions decide; allocations
 // and bytes only where the instructions are equal.
 func direction(was, now Budget, o UpdateOptions) Action {
-	higher := now.Ir > was.Ir || now.Ir == was.Ir && (now.Allocs > was.Allocs || now.Bytes > was.Bytes)
-	lower := now.Ir < was.Ir || now.Ir == was.Ir && (now.Allocs < was.Allocs || now.Bytes < was.Bytes)
+	heapier := now.Allocs > was.Allocs || now.Bytes > was.Bytes
+	lighter := now.Allocs < was.Allocs || now.Bytes < was.Bytes
+	higher := now.Ir > was.Ir || now.Ir == was.Ir && heapier
+	lower := now.Ir < was.Ir || now.Ir == was.Ir && lighter
 	switch {
 	case higher && o.AllowIncrease:
 		return Raised

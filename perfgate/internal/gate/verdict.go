@@ -9,7 +9,7 @@ type Verdict uint8
 // The verdicts, worst first within an exit status.
 const (
 	unjudged     Verdict = iota
-	Regressed            // over the budget by the limit or more
+	Regressed            // over the budget by the limit or more, in any metric
 	Removed              // has a budget, is in scope, and is gone
 	Broken               // could not be measured
 	Unstable             // equal runs gave unequal counts
@@ -100,7 +100,12 @@ func (v Verdict) exit(o Options) int {
 			return ExitOver
 		}
 		return ExitOK
-	case Regressed, Removed:
+	case Regressed:
+		return ExitOver
+	case Removed:
+		if o.RemovedAllowed {
+			return ExitOK
+		}
 		return ExitOver
 	case New:
 		if o.NewAllowed {

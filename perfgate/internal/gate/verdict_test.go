@@ -7,6 +7,7 @@ import (
 
 func TestExit(t *testing.T) {
 	stale, allowed := Options{StaleFails: true}, Options{NewAllowed: true}
+	all := Options{NewAllowed: true, StaleFails: true, RemovedAllowed: true}
 	tests := []struct {
 		name string
 		rows []Verdict
@@ -14,22 +15,23 @@ func TestExit(t *testing.T) {
 		want int
 	}{
 		{"no rows", nil, Options{}, ExitUsage},
-		{"no rows, options", nil, Options{true, true}, ExitUsage},
+		{"no rows, options", nil, all, ExitUsage},
 		{"ok", []Verdict{OK}, Options{}, ExitOK},
-		{"warned", []Verdict{Warned}, Options{true, true}, ExitOK},
+		{"warned", []Verdict{Warned}, all, ExitOK},
 		{"improved", []Verdict{Improved}, Options{}, ExitOK},
 		{"improved, stale fails", []Verdict{OK, Improved}, stale, ExitOver},
 		{"improved, new allowed", []Verdict{Improved}, allowed, ExitOK},
-		{"regressed", []Verdict{OK, Regressed}, Options{true, true}, ExitOver},
+		{"regressed", []Verdict{OK, Regressed}, all, ExitOver},
 		{"removed", []Verdict{Removed, OK}, Options{}, ExitOver},
-		{"broken", []Verdict{Broken}, Options{true, true}, ExitFault},
+		{"removed, allowed", []Verdict{Removed, OK}, Options{RemovedAllowed: true}, ExitOK},
+		{"broken", []Verdict{Broken}, all, ExitFault},
 		{"unstable", []Verdict{OK, Unstable}, Options{}, ExitFault},
 		{"empty", []Verdict{Empty}, Options{}, ExitFault},
-		{"incomparable", []Verdict{Incomparable, OK}, Options{true, true}, ExitIncomparable},
+		{"incomparable", []Verdict{Incomparable, OK}, all, ExitIncomparable},
 		{"new", []Verdict{New}, Options{}, ExitIncomparable},
 		{"new, stale fails", []Verdict{New}, stale, ExitIncomparable},
 		{"new, allowed", []Verdict{New}, allowed, ExitOK},
-		{"unjudged", []Verdict{unjudged}, Options{true, true}, ExitFault},
+		{"unjudged", []Verdict{unjudged}, all, ExitFault},
 		{"no verdict", []Verdict{OK, OK + 1, 255}, Options{}, ExitFault},
 		{"3 over 1", []Verdict{Broken, Regressed}, Options{}, ExitOver},
 		{"3 over 1 and 4", []Verdict{Incomparable, Empty, OK, Removed}, Options{}, ExitOver},

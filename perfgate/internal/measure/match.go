@@ -22,6 +22,10 @@ func newMatcher(bench, skip string) matcher {
 	return matcher{parsePattern(bench), parsePattern(skip)}
 }
 
+// Match reports whether a -bench pattern, which must pass [CheckPattern],
+// selects the benchmark of that full name without "Benchmark".
+func Match(pattern, name string) bool { return newMatcher(pattern, "").matches(name) }
+
 // CheckPattern reports what is wrong with a -bench or -skip pattern.
 func CheckPattern(pattern string) error {
 	for _, alternative := range splitPattern(pattern) {

@@ -55,8 +55,12 @@ type Session struct {
 	overlay  *exact.Overlay
 	progress func(Event)
 	starts   atomic.Int64
+	side     string                  // folder of the binaries: three letters, as argument lengths count
+	laid     map[string]*laidTests   // by import path; in a session beside another
+	apart    map[string]Apart        // by import path; likewise
 	binaries map[string]exact.Binary // by import path
 	leaves   map[gate.Key]leaf
+	lined    linedBinaries
 }
 
 // leaf is a benchmark without sub-benchmarks.
@@ -71,7 +75,7 @@ type leaf struct {
 // Nothing is measured yet. scratch is a folder for temporary files.
 func Open(ctx context.Context, req Request, c count.Counter, valgrind, method, scratch string, progress func(Event)) (*Session, error) {
 	s := &Session{
-		req: req, counter: c, scratch: scratch, progress: progress,
+		req: req, counter: c, scratch: scratch, progress: progress, side: "bin",
 		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
 	}
 	tmp := filepath.Join(scratch, "go")
@@ -153,6 +157,10 @@ func (s *Session) count(ctx context.Context, c process.Command, scratch string, 
 	return s.counter.Run(ctx, c, scratch, limit)
 }
 
+// Scratch returns the folder for temporary files that the session was opened
+// with.
+func (s *Session) Scratch() string { return s.scratch }
+
 // Starts returns how many times a program was started under the counter.
 func (s *Session) Starts() int { return int(s.starts.Load()) }
 
@@ -164,7 +172,7 @@ func (s *Session) selectPackages() []exact.Package {
 	match := newMatcher(s.req.Bench, s.req.Skip)
 	var found []exact.Package
 	for _, p := range s.Listed {
-		if slices.ContainsFunc(p.Benchmarks, match.mayContain) {
+		if slices.ContainsFunc(p.Benchmarks, func(b exact.Benchmark) bool { return match.mayContain(b.Name) }) {
 			found = append(found, p)
 		}
 	}

@@ -109,12 +109,20 @@ func TestScope(t *testing.T) {
 	}
 }
 
+func functions(names ...string) []exact.Benchmark {
+	var all []exact.Benchmark
+	for _, name := range names {
+		all = append(all, exact.Benchmark{Name: name})
+	}
+	return all
+}
+
 func TestSelectPackages(t *testing.T) {
 	s := &Session{req: Request{Bench: "Sum/x", Skip: "Max$"}}
 	s.Listed = []exact.Package{
-		{ImportPath: "a", Benchmarks: []string{"BenchmarkSum"}},
-		{ImportPath: "b", Benchmarks: []string{"BenchmarkOther", "BenchmarkSumMax"}},
-		{ImportPath: "c", Benchmarks: []string{"BenchmarkOther", "BenchmarkSums"}, Err: "does not compile"},
+		{ImportPath: "a", Benchmarks: functions("BenchmarkSum")},
+		{ImportPath: "b", Benchmarks: functions("BenchmarkOther", "BenchmarkSumMax")},
+		{ImportPath: "c", Benchmarks: functions("BenchmarkOther", "BenchmarkSums"), Err: "does not compile"},
 		{ImportPath: "d"},
 	}
 	var got []string
@@ -132,7 +140,7 @@ func TestNothing(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	s.req = Request{Bench: "Retreive", Skip: "x", Patterns: []string{"./a", "./b"}}
-	s.Listed[0].Benchmarks = []string{"BenchmarkStore", "BenchmarkRetrieve", "BenchmarkOpen", "BenchmarkSeal", "BenchmarkA", "BenchmarkB", "BenchmarkStore"}
+	s.Listed[0].Benchmarks = functions("BenchmarkStore", "BenchmarkRetrieve", "BenchmarkOpen", "BenchmarkSeal", "BenchmarkA", "BenchmarkB", "BenchmarkStore")
 	want := ErrNothing{
 		Message: `no benchmark in ./a ./b matches -bench "Retreive" and not -skip "x"`,
 		Hint:    "the nearest are: Retrieve, Store, Open, Seal, A",

@@ -19,7 +19,7 @@ func (s *Session) nothing(names []string) error {
 	if len(names) == 0 {
 		for _, p := range s.Listed {
 			for _, b := range p.Benchmarks {
-				names = append(names, strings.TrimPrefix(b, "Benchmark"))
+				names = append(names, strings.TrimPrefix(b.Name, "Benchmark"))
 			}
 		}
 	}

@@ -22,18 +22,29 @@ func (s *Session) prepare(ctx context.Context) ([]gate.Sample, error) {
 	if len(s.Packages) == 0 {
 		return nil, s.nothing(nil)
 	}
-	s.say(fmt.Sprintf("building %s for exact counts", plural(len(s.Packages), "package")))
+	faults, err := s.prepareAll(ctx, s.Packages)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.leaves) == 0 && len(faults) == 0 {
+		return nil, s.nothing(s.otherLeaves(ctx))
+	}
+	return faults, nil
+}
+
+func (s *Session) prepareAll(ctx context.Context, packages []exact.Package) ([]gate.Sample, error) {
+	s.say(fmt.Sprintf("building %s for exact counts", plural(len(packages), "package")))
 	type prepared struct {
 		leaves []leaf
 		faults []gate.Sample
 		binary exact.Binary
 	}
-	results := make([]prepared, len(s.Packages))
-	jobs := make([]func(context.Context) error, len(s.Packages))
-	for i, p := range s.Packages {
+	results := make([]prepared, len(packages))
+	jobs := make([]func(context.Context) error, len(packages))
+	for i, p := range packages {
 		jobs[i] = func(ctx context.Context) (err error) {
 			r := &results[i]
-			r.binary, r.faults, err = s.build(ctx, i, p)
+			r.binary, r.faults, err = s.build(ctx, p)
 			if err == nil && r.faults == nil {
 				r.leaves, r.faults, err = s.list(ctx, p, r.binary, s.req.Bench)
 			}
@@ -44,15 +55,12 @@ func (s *Session) prepare(ctx context.Context) ([]gate.Sample, error) {
 		return nil, err
 	}
 	var faults []gate.Sample
-	for i, p := range s.Packages {
+	for i, p := range packages {
 		s.binaries[p.ImportPath] = results[i].binary
 		faults = append(faults, results[i].faults...)
 		for _, l := range results[i].leaves {
 			s.leaves[l.Key] = l
 		}
-	}
-	if len(s.leaves) == 0 && len(faults) == 0 {
-		return nil, s.nothing(s.otherLeaves(ctx))
 	}
 	return faults, nil
 }
@@ -64,12 +72,33 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func (s *Session) build(ctx context.Context, i int, p exact.Package) (exact.Binary, []gate.Sample, error) {
+// build compiles a package. Test files that were laid over another tree and do
+// not compile there give way to the tree's own.
+func (s *Session) build(ctx context.Context, p exact.Package) (exact.Binary, []gate.Sample, error) {
+	for {
+		b, faults, err := s.buildOnce(ctx, p)
+		laid := s.laid[p.ImportPath]
+		if err != nil || faults == nil || laid == nil {
+			return b, faults, err
+		}
+		again, err := laid.giveWay(faults[0].Fault.Reason)
+		if err != nil || !again {
+			return b, faults, err
+		}
+		listed, err := s.Go.Packages(ctx, s.req.Flags, []string{p.Dir})
+		if err != nil {
+			return b, nil, err
+		}
+		p = listed[0]
+	}
+}
+
+func (s *Session) buildOnce(ctx context.Context, p exact.Package) (exact.Binary, []gate.Sample, error) {
 	whole := gate.Package(p.ImportPath)
 	if p.Err != "" {
 		return exact.Binary{}, []gate.Sample{gate.BrokenSample(whole, "does not compile: "+strings.TrimSpace(p.Err))}, nil
 	}
-	dir := filepath.Join(s.scratch, "bin", fmt.Sprintf("%04d", i))
+	dir := filepath.Join(s.scratch, s.side, digest(p.ImportPath))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return exact.Binary{}, nil, err
 	}

@@ -221,7 +221,7 @@ func (s *Session) countN(ctx context.Context, l leaf, n int, known map[int]*coun
 	if c := known[n]; c != nil {
 		return c, nil, nil
 	}
-	c, why, err := s.countOnce(ctx, l, n)
+	c, why, err := s.countOnce(ctx, s.binaries[l.Pkg], l, n)
 	if err != nil {
 		return nil, nil, fmt.Errorf("counting %s at %d iterations: %w", l.Name, n, err)
 	}
@@ -234,13 +234,13 @@ func (s *Session) countN(ctx context.Context, l leaf, n int, known map[int]*coun
 	return c, nil, nil
 }
 
-func (s *Session) countOnce(ctx context.Context, l leaf, n int) (c *counted, why string, err error) {
+func (s *Session) countOnce(ctx context.Context, b exact.Binary, l leaf, n int) (c *counted, why string, err error) {
 	dir, err := s.runDir(l.Key)
 	if err != nil {
 		return nil, "", err
 	}
 	defer removeAll(dir)
-	command, err := s.binaries[l.Pkg].Command(dir, exact.Pattern(l.Name), n)
+	command, err := b.Command(dir, exact.Pattern(l.Name), n)
 	if err != nil {
 		return nil, "", err
 	}
@@ -329,12 +329,17 @@ func panicText(text string) string {
 
 // runDir makes the folder of one run. Its path depends on the benchmark alone.
 func (s *Session) runDir(k gate.Key) (string, error) {
-	h := sha256.Sum256([]byte(k.Pkg + " " + k.Name))
-	dir := filepath.Join(s.scratch, hex.EncodeToString(h[:6]))
+	dir := filepath.Join(s.scratch, digest(k.Pkg+" "+k.Name))
 	if err := scratch.RemoveAll(dir); err != nil {
 		return "", err
 	}
 	return dir, os.Mkdir(dir, 0o700)
+}
+
+// digest returns a short hash, always of the same length.
+func digest(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:6])
 }
 
 // removeAll removes a run's folder. What cannot be removed now is removed with

@@ -32,17 +32,48 @@ type Document struct {
 // those of the judgement are missing in a run.
 type Benchmark struct {
 	Pkg         string        `json:"pkg"`
-	Name        string        `json:"name"` // "*" for a package that could not be built or listed
+	Name        string        `json:"name"`           // "*" for a package that could not be built or listed
+	File        string        `json:"file,omitempty"` // of its function, see [Place]
+	Line        int           `json:"line,omitempty"`
 	IrPerOp     *gate.PerOp   `json:"ir_per_op,omitempty"`
 	K           *int          `json:"k,omitempty"`
 	AllocsPerOp *gate.PerOp   `json:"allocs_per_op,omitempty"`
 	BytesPerOp  *gate.PerOp   `json:"bytes_per_op,omitempty"`
 	CGO         string        `json:"cgo_enabled,omitempty"` // where it is not the target's
 	Verdict     *gate.Verdict `json:"verdict,omitempty"`
-	Budget      *gate.PerOp   `json:"budget,omitempty"`
+	DecidedBy   *gate.Metric  `json:"decided_by,omitempty"` // whose change the verdict is about
+	Budget      *gate.PerOp   `json:"budget,omitempty"`     // of Ir, as the next three
 	DeltaPct    *gate.Percent `json:"delta_pct,omitempty"`
 	LimitPct    *gate.Percent `json:"limit_pct,omitempty"`
+	LimitFrom   string        `json:"limit_from,omitempty"`
+	Allocs      *Budgeted     `json:"allocs,omitempty"`
+	Bytes       *Budgeted     `json:"bytes,omitempty"`
 	Reason      string        `json:"reason,omitempty"`
+	Notes       []string      `json:"notes,omitempty"`
+}
+
+// Budgeted is what is allowed of one metric, and how far from it the count is.
+type Budgeted struct {
+	Budget    gate.PerOp    `json:"budget"`
+	DeltaPct  *gate.Percent `json:"delta_pct,omitempty"` // missing for an increase from 0
+	LimitPct  gate.Percent  `json:"limit_pct"`
+	LimitFrom string        `json:"limit_from"`
+}
+
+// A Place is where a benchmark function stands.
+type Place struct {
+	File string // slash-separated, relative to the folder that perfgate runs in
+	Line int
+}
+
+// Locate puts the places of the benchmarks in. Where place returns the zero
+// Place, the benchmark has none.
+func (d *Document) Locate(place func(gate.Key) Place) {
+	for i := range d.Benchmarks {
+		b := &d.Benchmarks[i]
+		p := place(b.key())
+		b.File, b.Line = p.File, p.Line
+	}
 }
 
 func (b *Benchmark) key() gate.Key { return gate.Key{Pkg: b.Pkg, Name: b.Name} }
@@ -90,21 +121,36 @@ func Judged(t gate.Target, tc gate.Toolchain, j gate.Judgement, run Run) *Docume
 	d := &Document{Schema: Schema, Target: t, Toolchain: tc, Run: run, Benchmarks: []Benchmark{}, OutOfScope: j.OutOfScope, Notes: j.Notes}
 	for i := range j.Rows {
 		r := &j.Rows[i]
-		b := Benchmark{Pkg: r.Pkg, Name: r.Name, Verdict: &r.Verdict, Reason: r.Reason}
+		b := Benchmark{Pkg: r.Pkg, Name: r.Name, Verdict: &r.Verdict, Reason: r.Reason, Notes: r.Notes}
 		if r.Sample != nil {
 			d.measured(&b, r.Sample)
 		}
 		if r.Budget != nil {
-			b.Budget, b.LimitPct = &r.Budget.Ir, &r.Limit
-			if r.HasDelta() {
-				b.DeltaPct = &r.Delta
-			}
+			b.judged(r)
 		}
 		d.Benchmarks = append(d.Benchmarks, b)
 	}
 	return d
 }
 
+// judged fills in the budgets, and what became of them.
+func (b *Benchmark) judged(r *gate.Row) {
+	if r.Compared() {
+		b.DecidedBy = &r.Decided
+	}
+	var all [3]Budgeted
+	for i, c := range r.Metrics {
+		all[i] = Budgeted{Budget: c.Was, LimitPct: c.Limit.Pct, LimitFrom: c.Limit.From}
+		if delta, ok := c.Delta(); ok && r.Compared() {
+			all[i].DeltaPct = &delta
+		}
+	}
+	ir := all[gate.Ir]
+	b.Budget, b.DeltaPct, b.LimitPct, b.LimitFrom = &ir.Budget, ir.DeltaPct, &ir.LimitPct, ir.LimitFrom
+	b.Allocs, b.Bytes = &all[gate.Allocs], &all[gate.Bytes]
+}
+
+// measured fills in the counts, if there are any.
 func (d *Document) measured(b *Benchmark, s *gate.Sample) {
 	if s.Hi.Ir == 0 {
 		return
@@ -162,6 +208,10 @@ func (b *Benchmark) validate() error {
 		return errors.New("delta_pct without a count or a budget")
 	case (b.LimitPct != nil) != (b.Budget != nil):
 		return errors.New("budget and limit_pct go together")
+	case b.Budget != nil && *b.Budget <= 0:
+		return fmt.Errorf("budget %v is not positive", *b.Budget)
+	case b.DecidedBy != nil && (!counted || b.Verdict == nil || b.Budget == nil || b.Allocs == nil || b.Bytes == nil):
+		return errors.New("decided_by without a count, a verdict or budgets")
 	case counted:
 		return nil
 	case b.Verdict == nil:

@@ -36,7 +36,12 @@ func sampleOf(name string, hundredths int64) gate.Sample {
 
 // budgetOf is a budget for sampleOf.
 func budgetOf(hundredths int64) gate.Budget {
-	return gate.Budget{Ir: gate.Slope(hundredths, 2), K: 2}
+	return gate.Budget{Ir: gate.Slope(hundredths, 2), K: 2, Allocs: gate.Slope(3, 0), Bytes: gate.Slope(1285, 1)}
+}
+
+func limited(b gate.Budget) gate.Budget {
+	b.Limit = 1000
+	return b
 }
 
 func with(s gate.Sample, f func(*gate.Sample)) gate.Sample {
@@ -53,7 +58,7 @@ func everyVerdict() gate.Judgement {
 		key("Incomparable"): budgetOf(100_000),
 		key("OK"):           budgetOf(100_000),
 		key("OKless"):       budgetOf(100_000),
-		key("Regressed"):    {Ir: gate.Slope(1_841_200, 2), K: 2, Limit: 1000},
+		key("Regressed"):    limited(budgetOf(1_841_200)),
 		key("Removed"):      budgetOf(100_000),
 		key("Unstable"):     budgetOf(100_000),
 		key("Warned"):       budgetOf(100_000),
@@ -209,7 +214,9 @@ func TestTextLongReason(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	row := func(v gate.Verdict, name string, delta gate.Percent) gate.Row {
-		return gate.Row{Key: key(name), Verdict: v, Delta: delta}
+		r := gate.Row{Key: key(name), Verdict: v}
+		r.Metrics[gate.Ir] = gate.Comparison{Was: 100_0000, Now: 100_0000 + gate.PerOp(delta), Verdict: v}
+		return r
 	}
 	red := func(n int) []gate.Row {
 		var rows []gate.Row
@@ -278,7 +285,7 @@ func TestJSONRoundTrip(t *testing.T) {
 func TestJSONForm(t *testing.T) {
 	d := Judged(target, tools, gate.Check(
 		[]gate.Sample{with(sampleOf("A/<b>", 291_342), func(s *gate.Sample) { s.CGO = true })},
-		gate.Budgets{Rows: map[gate.Key]gate.Budget{key("A/<b>"): {Ir: gate.Slope(290_000, 2), K: 2, CGO: true}, key("C"): budgetOf(1)}, Notes: []string{"a & b"}},
+		gate.Budgets{Rows: map[gate.Key]gate.Budget{key("A/<b>"): {Ir: gate.Slope(290_000, 2), K: 2, Bytes: gate.Slope(128, 0), Allocs: gate.Slope(3, 0), BytesLimit: 5_0000, CGO: true}, key("C"): budgetOf(1)}, Notes: []string{"a & b"}},
 		func(k gate.Key) bool { return k.Name != "C" }), run)
 	want := `{
   "schema": 1,
@@ -307,9 +314,23 @@ func TestJSONForm(t *testing.T) {
       "bytes_per_op": 128.5,
       "cgo_enabled": "1",
       "verdict": "warned",
+      "decided_by": "ir_per_op",
       "budget": 2900,
       "delta_pct": 0.4628,
-      "limit_pct": 1
+      "limit_pct": 1,
+      "limit_from": "default",
+      "allocs": {
+        "budget": 3,
+        "delta_pct": 0,
+        "limit_pct": 1,
+        "limit_from": "default"
+      },
+      "bytes": {
+        "budget": 128,
+        "delta_pct": 0.3906,
+        "limit_pct": 5,
+        "limit_from": "baselines.json"
+      }
     }
   ],
   "out_of_scope": 1,

@@ -188,7 +188,7 @@ func Summary(rows []gate.Row, exit int, update string) string {
 	for _, r := range rows {
 		n[r.Verdict]++
 		if r.Verdict == gate.Regressed {
-			worst = append(worst, r.Name+" "+r.Delta.Signed())
+			worst = append(worst, r.Name+" "+change(r.Deciding()))
 		}
 	}
 	if exit == gate.ExitOK {
@@ -220,6 +220,18 @@ func Summary(rows []gate.Row, exit int, update string) string {
 			s += ", ..."
 		}
 		s += ")"
+	}
+	return s
+}
+
+// change says how much a metric changed, and which one if it is not Ir.
+func change(c gate.Comparison) string {
+	s := Thousands(c.Was) + " → " + Thousands(c.Now)
+	if delta, ok := c.Delta(); ok {
+		s = delta.Signed()
+	}
+	if c.Metric != gate.Ir {
+		s = c.Metric.String() + " " + s
 	}
 	return s
 }

@@ -1,0 +1,209 @@
+package explain
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/count"
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/lines"
+)
+
+// A Profile is one benchmark, counted by function and line.
+type Profile struct {
+	K      int         // Hi is of 10^K more iterations than Lo
+	Lo, Hi count.Count // file names as in [Line]
+
+	// Source returns the text of a file that the lines name. If it is nil or
+	// fails, lines of two profiles correspond by their numbers.
+	Source func(file string) (string, error)
+}
+
+// IrPerOp returns the instructions of one iteration.
+func (p Profile) IrPerOp() gate.PerOp { return gate.Slope(p.Hi.Total-p.Lo.Total, p.K) }
+
+// What of an explanation is shown.
+const (
+	otherPct     = 5  // of the whole change: Other is less
+	maxPlain     = 12 // functions that Other would have room for, but that changed as much
+	maxLines     = 5  // of a function
+	linePct      = 5  // of the function's change: a line with less is not shown
+	functionPct  = 5  // of the largest function's change: lines of one with less are not shown
+	wholePercent = 100
+)
+
+// Of tells where the instructions of p go.
+func Of(p Profile) *Explanation { return Compare(Profile{}, p) }
+
+// Compare tells what changed from old to new, which have the same K. It lists
+// the largest changes, as many as it takes for Other to be less than 5 % of the
+// whole. Where a part grew and another one shrank, that can be many.
+//
+// A function that was renamed is one that went and one that came. Lines
+// correspond where the text around them does, though they were moved.
+func Compare(old, new Profile) *Explanation {
+	e := &Explanation{Old: old.IrPerOp(), New: new.IrPerOp()}
+	e.Delta = e.New - e.Old
+	all := functions(old, new)
+	e.Other = e.Delta
+	for i, f := range all {
+		if enough(e.Delta, e.Other, f.Delta, i) {
+			break
+		}
+		e.Other -= f.Delta
+		e.Functions = append(e.Functions, f)
+	}
+	moved := lineMaps{old: old, new: new, maps: make(map[string][]int)}
+	changed := lineChanges(old, new, moved)
+	for i := range e.Functions {
+		f := &e.Functions[i]
+		if size(f.Delta)*wholePercent >= size(all[0].Delta)*functionPct {
+			f.Lines = mostChanged(changed[f.Name], f.Delta)
+		}
+		f.Name = functionName(f.Name)
+	}
+	slices.SortStableFunc(e.Functions, func(a, b Function) int { return order(a.Group) - order(b.Group) })
+	return e
+}
+
+// enough reports whether the list is complete after n functions, if the next one
+// changed by delta.
+func enough(whole, other, next gate.PerOp, n int) bool {
+	small := func(q gate.PerOp) bool { return size(q)*wholePercent < size(whole)*otherPct }
+	return (other == 0 || small(other)) && (small(next) || n >= maxPlain)
+}
+
+func size(q gate.PerOp) gate.PerOp { return max(q, -q) }
+
+func order(g Group) int { return slices.Index([]Group{Yours, Std, Runtime, Testing, Native}, g) }
+
+// functions returns the functions that changed, by symbol, the largest change
+// first.
+func functions(old, new Profile) []Function {
+	files := make(map[string][]string)
+	for _, c := range []count.Count{old.Lo, old.Hi, new.Lo, new.Hi} {
+		for l := range c.Lines {
+			if !slices.Contains(files[l.Function], l.File) {
+				files[l.Function] = append(files[l.Function], l.File)
+			}
+		}
+	}
+	was, is := slopes(old.Lo.Functions, old.Hi.Functions, old.K), slopes(new.Lo.Functions, new.Hi.Functions, new.K)
+	var all []Function
+	for symbol := range union(was, is) {
+		f := Function{Name: symbol, Old: was[symbol], New: is[symbol], Delta: is[symbol] - was[symbol]}
+		if f.Delta != 0 {
+			f.Group = groupOf(symbol, files[symbol])
+			all = append(all, f)
+		}
+	}
+	slices.SortFunc(all, func(a, b Function) int {
+		return cmp.Or(cmp.Compare(size(b.Delta), size(a.Delta)), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// slopes returns what each key's count grows by per iteration.
+func slopes[K comparable](lo, hi map[K]int64, k int) map[K]gate.PerOp {
+	s := make(map[K]gate.PerOp)
+	for key := range union(lo, hi) {
+		if d := hi[key] - lo[key]; d != 0 {
+			s[key] = gate.Slope(d, k)
+		}
+	}
+	return s
+}
+
+func union[K comparable, V any](a, b map[K]V) map[K]V {
+	all := maps.Clone(b)
+	if all == nil {
+		all = make(map[K]V)
+	}
+	maps.Copy(all, a)
+	return all
+}
+
+// lineChanges returns the lines that changed, by symbol.
+func lineChanges(old, new Profile, moved lineMaps) map[string][]Line {
+	type place struct {
+		count.Line
+		gone bool
+	}
+	type sides struct{ old, new gate.PerOp }
+	all := make(map[place]sides)
+	for l, ir := range slopes(new.Lo.Lines, new.Hi.Lines, new.K) {
+		all[place{l, false}] = sides{0, ir}
+	}
+	for l, ir := range slopes(old.Lo.Lines, old.Hi.Lines, old.K) {
+		at := place{l, false}
+		at.Number, at.gone = moved.find(l.File, l.Number)
+		s := all[at]
+		s.old += ir
+		all[at] = s
+	}
+	changed := make(map[string][]Line)
+	for at, s := range all {
+		if s.old != s.new {
+			l := Line{File: at.File, Line: at.Number, Gone: at.gone, Old: s.old, New: s.new, Delta: s.new - s.old}
+			changed[at.Function] = append(changed[at.Function], l)
+		}
+	}
+	return changed
+}
+
+// mostChanged returns the lines worth showing of a function that changed by
+// delta.
+func mostChanged(all []Line, delta gate.PerOp) []Line {
+	slices.SortFunc(all, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(size(b.Delta), size(a.Delta)), cmp.Compare(a.File, b.File), a.Line-b.Line, cmp.Compare(a.Old, b.Old))
+	})
+	n := 0
+	for n < min(len(all), maxLines) && size(all[n].Delta)*wholePercent >= size(delta)*linePct {
+		n++
+	}
+	return slices.Clip(all[:n])
+}
+
+// lineMaps finds where the lines of the old side's files are in the new ones.
+type lineMaps struct {
+	old, new Profile
+	maps     map[string][]int // by file; nil for a file that is not to be had
+}
+
+// find returns the new number of a line, or its old one if it is gone.
+func (m lineMaps) find(file string, number int) (int, bool) {
+	to, ok := m.maps[file]
+	if !ok {
+		to = m.read(file)
+		m.maps[file] = to
+	}
+	switch {
+	case number < 1 || number > len(to):
+		return number, false
+	case to[number-1] == 0:
+		return number, true
+	}
+	return to[number-1], false
+}
+
+func (m lineMaps) read(file string) []int {
+	if m.old.Source == nil || m.new.Source == nil {
+		return nil
+	}
+	old, err := m.old.Source(file)
+	if err != nil {
+		return nil
+	}
+	switch new, err := m.new.Source(file); {
+	case errors.Is(err, fs.ErrNotExist):
+		return make([]int, strings.Count(old, "\n")+1) // all are gone
+	case err != nil || old == new:
+		return nil
+	default:
+		return lines.Map(old, new)
+	}
+}

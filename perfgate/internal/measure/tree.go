@@ -1,0 +1,359 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+)
+
+// A Tree is the files of another commit of the user's repository, in a folder
+// of ours.
+type Tree struct {
+	Name   string // three letters, another for each tree beside one session
+	Root   string // top folder of the user's repository, without symbolic links
+	Mirror string // the commit's files are in the folder Root below this one
+}
+
+// Dir returns where the commit's files are. With the whole path of Root in it
+// relative paths that lead out of the repository have a place to lead to.
+func (t Tree) Dir() string { return filepath.Join(t.Mirror, t.Root) }
+
+// of returns what a path in the user's repository is in the tree, and false for
+// a path outside of it.
+func (t Tree) of(path string) (string, bool) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	rel, err := filepath.Rel(t.Root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return filepath.Join(t.Dir(), rel), true
+}
+
+// Beside opens a session that measures what s measures, in another tree, the
+// same way: with s's toolchain, settings and overlay. The packages have the
+// test files and the testdata that they have in s's tree, and the tree's own
+// give way; go.mod and all else is the tree's.
+//
+// Nothing is measured yet. Of two sessions beside each other only one may
+// measure at a time.
+func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
+	c := &Session{
+		Target: s.Target, Toolchain: s.Toolchain,
+		req: s.req, counter: s.counter, scratch: s.scratch, overlay: s.overlay, progress: s.progress, side: t.Name,
+		laid: make(map[string]*laidTests), binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
+		apart: make(map[string]Apart),
+	}
+	if old, inside := t.of(s.Go.ModFile); inside && s.Go.ModFile != "" && !exists(old) {
+		for _, p := range s.Packages {
+			c.apart[p.ImportPath] = Apart{New: true, Reason: "its module is new"}
+		}
+		return c, nil
+	}
+	if err := c.moveGo(ctx, s.Go, t); err != nil {
+		return nil, err
+	}
+	laid := make(map[string]*laidTests) // by folder
+	c.req.Patterns = nil
+	for _, p := range s.Packages {
+		if p.Err != "" {
+			continue
+		}
+		dir, inside := t.of(p.Dir)
+		if !inside {
+			c.req.Patterns = append(c.req.Patterns, p.ImportPath)
+			continue
+		}
+		if !exists(dir) && hasCode(p.Dir) {
+			c.apart[p.ImportPath] = Apart{New: true, Reason: "its package is new"}
+			continue
+		}
+		l, err := layTests(p.Dir, dir)
+		if err != nil {
+			return nil, err
+		}
+		laid[dir] = l
+		c.req.Patterns = append(c.req.Patterns, dir)
+	}
+	if len(c.req.Patterns) == 0 {
+		return c, nil
+	}
+	var err error
+	if c.Listed, err = c.Go.Packages(ctx, c.req.Flags, c.req.Patterns); ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	} else if err != nil {
+		return nil, ErrUnfit{err}
+	}
+	for _, p := range s.Packages {
+		dir, _ := t.of(p.Dir)
+		i := slices.IndexFunc(c.Listed, func(q exact.Package) bool { return q.ImportPath == p.ImportPath })
+		if j := slices.IndexFunc(c.Listed, func(q exact.Package) bool { return dir != "" && q.Dir == dir }); i < 0 && j >= 0 {
+			c.apart[p.ImportPath] = Apart{Reason: "the package in its folder is called " + c.Listed[j].ImportPath + " there"}
+		}
+		if i >= 0 {
+			c.laid[p.ImportPath] = laid[dir]
+		}
+	}
+	c.Packages = slices.DeleteFunc(slices.Clone(c.Listed), func(q exact.Package) bool {
+		return !slices.ContainsFunc(s.Packages, func(p exact.Package) bool { return p.ImportPath == q.ImportPath })
+	})
+	return c, nil
+}
+
+// ErrUnfit is the error of a tree whose packages the head's toolchain cannot
+// even list.
+type ErrUnfit struct{ Err error }
+
+func (e ErrUnfit) Error() string { return e.Err.Error() }
+func (e ErrUnfit) Unwrap() error { return e.Err }
+
+// moveGo makes c.Go the toolchain g in the tree, and gives relative paths of
+// its go.mod and go.work that leave the repository something to find.
+func (c *Session) moveGo(ctx context.Context, g *exact.Go, t Tree) error {
+	dir, inside := t.of(c.req.Dir)
+	if !inside {
+		return fmt.Errorf("%s is not in the repository %s", c.req.Dir, t.Root)
+	}
+	// The folder may be new, and still its packages are named from there.
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	c.req.Dir = dir
+	modFile, inside := t.of(g.ModFile)
+	if g.ModFile != "" && !inside {
+		return fmt.Errorf("%s is not in the repository %s", g.ModFile, t.Root)
+	}
+	work := g.Work
+	files := []string{modFile}
+	if work != "" {
+		if mirrored, inside := t.of(work); inside {
+			work = mirrored
+		} else {
+			work = filepath.Join(t.Mirror, g.Work)
+			if err := copyFile(g.Work, work); err != nil {
+				return err
+			}
+			if err := copyFile(g.Work+".sum", work+".sum"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		if !exists(work) {
+			work = "off" // the tree is from before the workspace
+		}
+	}
+	c.Go = g.In(dir, modFile, work)
+	if work != "" && work != "off" {
+		files = append(files, work)
+		used, err := c.Go.LocalPaths(ctx, work)
+		if err != nil {
+			return err
+		}
+		for _, u := range used {
+			if f := filepath.Join(under(filepath.Dir(work), u), "go.mod"); f != modFile && exists(f) {
+				files = append(files, f)
+			}
+		}
+	}
+	for _, f := range files {
+		if f == "" {
+			continue
+		}
+		paths, err := c.Go.LocalPaths(ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, p := range paths {
+			if err := t.link(under(filepath.Dir(f), p)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func under(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// link makes path, which is in the mirror but not in the repository, a symbolic
+// link to what it mirrors.
+func (t Tree) link(path string) error {
+	rel, err := filepath.Rel(t.Mirror, path)
+	if in, err2 := filepath.Rel(t.Dir(), path); err != nil || !filepath.IsLocal(rel) || err2 == nil && filepath.IsLocal(in) || exists(path) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return os.Symlink(string(filepath.Separator)+rel, path)
+}
+
+// hasCode reports whether a folder has Go files that are no tests.
+func hasCode(dir string) bool {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+	return slices.ContainsFunc(files, func(f string) bool { return !strings.HasSuffix(f, "_test.go") })
+}
+
+// Apart says why benchmarks of one side have nothing to be compared with on the
+// other.
+type Apart struct {
+	New    bool // there is nothing on the other side; else there is, and it does not compare
+	Reason string
+}
+
+// Same returns the import paths of packages whose test binaries are the same in
+// both sessions, but for the paths of the source.
+func (s *Session) Same(other *Session) ([]string, error) {
+	var same []string
+	for _, p := range s.Packages {
+		i := slices.IndexFunc(other.Packages, func(q exact.Package) bool { return q.ImportPath == p.ImportPath })
+		if i < 0 || p.Err != "" || other.Packages[i].Err != "" || p.CGO != other.Packages[i].CGO {
+			continue
+		}
+		a, err := p.Inputs()
+		if err != nil {
+			return nil, err
+		}
+		b, err := other.Packages[i].Inputs()
+		if err != nil {
+			return nil, err
+		}
+		if a == b {
+			same = append(same, p.ImportPath)
+		}
+	}
+	return same, nil
+}
+
+// Inputs returns a hash of what decides the counts of a package beside the
+// toolchain, its settings and other files that benchmarks may read: the source
+// of its test binary, and its testdata.
+func (s *Session) Inputs(pkg string) (string, error) {
+	for _, p := range s.Packages {
+		if p.ImportPath != pkg {
+			continue
+		}
+		source, err := p.Inputs()
+		if err != nil {
+			return "", err
+		}
+		data, err := hashTree(filepath.Join(p.Dir, testdata))
+		return digestAll(source, data), err
+	}
+	return "", fmt.Errorf("no package %s", pkg)
+}
+
+// Drop leaves packages out.
+func (s *Session) Drop(pkgs []string) {
+	s.Packages = slices.DeleteFunc(slices.Clone(s.Packages), func(p exact.Package) bool { return slices.Contains(pkgs, p.ImportPath) })
+}
+
+// Place returns where the function of a benchmark stands, "" if nowhere.
+func (s *Session) Place(k gate.Key) (file string, line int) {
+	function, _, _ := strings.Cut("Benchmark"+k.Name, "/")
+	for _, p := range s.Packages {
+		for _, b := range p.Benchmarks {
+			if p.ImportPath == k.Pkg && b.Name == function {
+				return b.File, b.Line
+			}
+		}
+	}
+	return "", 0
+}
+
+// A Side is what a session beside another has of the other's benchmarks.
+type Side struct {
+	Samples []gate.Sample      // of the benchmarks that both have
+	Apart   map[gate.Key]Apart // benchmarks of the other that do not compare
+	Gone    []gate.Key         // that the other has not, as far as its test files tell
+}
+
+// RunLike measures the benchmarks of samples as those were measured. Samples
+// with a fault are left out.
+func (s *Session) RunLike(ctx context.Context, samples []gate.Sample, verify bool) (Side, error) {
+	side := Side{Apart: make(map[gate.Key]Apart)}
+	wanted := make(map[gate.Key]gate.Sample)
+	pkgs := make(map[string]bool)
+	for _, x := range samples {
+		if x.Fault == nil && !x.IsPackage() {
+			wanted[x.Key] = x
+			pkgs[x.Pkg] = true
+		}
+	}
+	faults, err := s.prepareMissing(ctx, pkgs)
+	if err != nil {
+		return side, err
+	}
+	side.Samples = faults
+	broken := make(map[string]string)
+	for _, f := range faults {
+		if f.IsPackage() {
+			broken[f.Pkg] = f.Fault.Reason
+		}
+	}
+	var leaves []leaf
+	budgets := gate.Budgets{Rows: make(map[gate.Key]gate.Budget)}
+	for _, k := range slices.SortedFunc(maps.Keys(wanted), gate.Key.Compare) {
+		l, ok := s.leaves[k]
+		apart, isApart := s.apart[k.Pkg]
+		switch differs := s.laid[k.Pkg].differs(k); {
+		case isApart:
+			side.Apart[k] = apart
+		case broken[k.Pkg] != "":
+			side.Apart[k] = Apart{Reason: broken[k.Pkg]}
+		case differs != "":
+			side.Apart[k] = Apart{New: s.laid[k.Pkg].comparesSome(), Reason: differs}
+		case !ok:
+			side.Apart[k] = Apart{New: true}
+		default:
+			x := wanted[k]
+			leaves = append(leaves, l)
+			budgets.Rows[k] = gate.Budget{Ir: x.IrPerOp, K: x.K}
+		}
+	}
+	for k := range s.leaves {
+		if _, ok := wanted[k]; !ok && pkgs[k.Pkg] {
+			side.Gone = append(side.Gone, k)
+		}
+	}
+	match := newMatcher(s.req.Bench, s.req.Skip)
+	for pkg := range pkgs {
+		for _, function := range s.laid[pkg].gone() {
+			if match.mayContain(function) {
+				side.Gone = append(side.Gone, gate.Key{Pkg: pkg, Name: strings.TrimPrefix(function, "Benchmark")})
+			}
+		}
+	}
+	measured, err := s.measureAll(ctx, leaves, budgets, verify)
+	side.Samples = append(side.Samples, measured...)
+	slices.SortFunc(side.Samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
+	slices.SortFunc(side.Gone, gate.Key.Compare)
+	return side, err
+}
+
+// prepareMissing prepares those of the packages that are not yet.
+func (s *Session) prepareMissing(ctx context.Context, pkgs map[string]bool) ([]gate.Sample, error) {
+	var missing []exact.Package
+	for _, p := range s.Packages {
+		if _, ok := s.binaries[p.ImportPath]; !ok && pkgs[p.ImportPath] {
+			missing = append(missing, p)
+		}
+	}
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	return s.prepareAll(ctx, missing)
+}
