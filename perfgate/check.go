@@ -66,10 +66,10 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 			judgement = gate.Check(replaced(samples, again), budgets, s.Scope())
 		}
 		p.clear()
-		options := gate.Options{NewAllowed: o.newVerdict == "allow", StaleFails: o.stale == "fail"}
-		code := gate.Exit(judgement.Rows, options)
+		code := gate.Exit(judgement.Rows, o.gate())
 		d := report.Judged(s.Target, s.Toolchain, judgement, runInfo(s, o, start))
-		if err := writeDocument(d, o, std, report.Summary(judgement.Rows, code, "perfgate update "+o.selection(true))); err != nil {
+		d.Summarize(code, "perfgate update "+o.selection(true))
+		if err := writeDocument(d, o, std); err != nil {
 			return 0, err
 		}
 		checkHints(judgement.Rows, o, std, path, found)

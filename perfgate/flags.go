@@ -21,6 +21,7 @@ type options struct {
 	verify        bool
 	verbose       bool
 	format        string
+	outputs       []output
 	baselines     string
 	newVerdict    string
 	stale         string
@@ -58,10 +59,6 @@ func buildFlags(o *options, fs *flag.FlagSet) {
 
 func verifyFlag(o *options, fs *flag.FlagSet) {
 	fs.BoolVar(&o.verify, "verify", false, "measure everything twice and call unequal counts unstable")
-}
-
-func formatFlag(o *options, fs *flag.FlagSet) {
-	fs.StringVar(&o.format, "format", "text", "`form` of the report: text, json or bench")
 }
 
 func baselinesFlag(o *options, fs *flag.FlagSet) {
@@ -160,8 +157,8 @@ func (o *options) validate(c command) error {
 	switch {
 	case c.name == "explain" && len(o.request.Patterns) == 0:
 		return errors.New("explain needs the name of a benchmark")
-	case !slices.Contains([]string{"text", "json", "bench"}, o.format):
-		return fmt.Errorf("-format %q: want text, json or bench", o.format)
+	case checkFormat(o.format) != nil:
+		return fmt.Errorf("-format: %w", checkFormat(o.format))
 	case !slices.Contains([]string{"fail", "allow"}, o.newVerdict):
 		return fmt.Errorf("-new %q: want fail or allow", o.newVerdict)
 	case !slices.Contains([]string{"ok", "fail"}, o.stale):

@@ -20,6 +20,9 @@ func withSession(ctx context.Context, o *options, std streams, f func(*measure.S
 	if err := supported(runtime.GOOS); err != nil {
 		return 0, err
 	}
+	if err := o.checkOutputs(); err != nil {
+		return 0, err
+	}
 	valgrind, err := cachegrind.Find(ctx)
 	if err != nil {
 		return 0, err
@@ -52,14 +55,4 @@ func runInfo(s *measure.Session, o *options, start time.Time) report.Run {
 		ValgrindStarts: s.Starts(),
 		Totals:         []report.Total{},
 	}
-}
-
-func writeDocument(d *report.Document, o *options, std streams, verdict string) error {
-	switch o.format {
-	case "json":
-		return d.WriteJSON(std.out)
-	case "bench":
-		return d.WriteBench(std.out)
-	}
-	return d.WriteText(std.out, report.TextOptions{All: o.verbose, Verdict: verdict})
 }

@@ -76,7 +76,7 @@ func updateStatus(steps []gate.Step) int {
 	code := gate.ExitOK
 	for _, s := range steps {
 		switch {
-		case s.Action == gate.Kept && s.Verdict == gate.Regressed:
+		case s.Over:
 			return gate.ExitOver
 		case s.Action == gate.Unmeasured:
 			code = gate.ExitFault

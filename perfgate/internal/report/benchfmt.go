@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-
-	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 )
 
 // WriteBench writes the benchmarks that have a count, and a stable one, in Go's benchmark format. The unit
@@ -22,8 +20,8 @@ func (d *Document) WriteBench(w io.Writer) error {
 	}
 	pkg := ""
 	for _, r := range d.Benchmarks {
-		if r.IrPerOp == nil || r.Verdict != nil && *r.Verdict == gate.Unstable {
-			continue // nothing, or nothing exact
+		if !r.exact() {
+			continue
 		}
 		if r.Pkg != pkg {
 			pkg = r.Pkg

@@ -1,5 +1,6 @@
 // Package report holds the one document that perfgate makes, and its forms:
-// JSON, which is also read here, text, and Go's benchmark format.
+// JSON, which is also read here, text, Markdown, annotations for GitHub, and the
+// benchmark formats of Go and Bencher.
 package report
 
 import (
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/cachekit-go/cachekit/perfgate/internal/explain"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 )
 
@@ -22,9 +24,11 @@ type Document struct {
 	Schema     int            `json:"schema"`
 	Target     gate.Target    `json:"target"`
 	Toolchain  gate.Toolchain `json:"toolchain"`
+	Summary    string         `json:"summary"`    // what it comes to, in one line: see [Document.Summarize]
 	Benchmarks []Benchmark    `json:"benchmarks"` // sorted by package and name
 	OutOfScope int            `json:"out_of_scope,omitempty"`
 	Notes      []string       `json:"notes,omitempty"`
+	Changes    []Change       `json:"budget_changes,omitempty"`
 	Run        Run            `json:"run"`
 }
 
@@ -50,6 +54,8 @@ type Benchmark struct {
 	Bytes       *Budgeted     `json:"bytes,omitempty"`
 	Reason      string        `json:"reason,omitempty"`
 	Notes       []string      `json:"notes,omitempty"`
+
+	Explanation *explain.Explanation `json:"explanation,omitempty"`
 }
 
 // Budgeted is what is allowed of one metric, and how far from it the count is.
@@ -58,6 +64,32 @@ type Budgeted struct {
 	DeltaPct  *gate.Percent `json:"delta_pct,omitempty"` // missing for an increase from 0
 	LimitPct  gate.Percent  `json:"limit_pct"`
 	LimitFrom string        `json:"limit_from"`
+}
+
+// A Change is a budget that differs between two versions of baselines.json.
+type Change struct {
+	Pkg    string       `json:"pkg"`
+	Name   string       `json:"name"`
+	Target gate.Target  `json:"target"`
+	Old    *gate.Budget `json:"old,omitempty"` // missing if it was added
+	New    *gate.Budget `json:"new,omitempty"` // missing if it was removed
+	Reason string       `json:"reason,omitempty"`
+}
+
+// SetChanges puts in what the change under review does to the budgets.
+func (d *Document) SetChanges(changes []gate.BudgetChange) {
+	d.Changes = nil
+	for _, c := range changes {
+		d.Changes = append(d.Changes, Change{c.Pkg, c.Name, c.Target, c.Old, c.New, c.Reason})
+	}
+}
+
+// Explain puts an explanation in with each row for which explain has one.
+func (d *Document) Explain(of func(gate.Key) *explain.Explanation) {
+	for i := range d.Benchmarks {
+		b := &d.Benchmarks[i]
+		b.Explanation = of(b.key())
+	}
 }
 
 // A Place is where a benchmark function stands.
@@ -101,6 +133,7 @@ type Total struct {
 // New returns the document of samples that were not judged.
 func New(t gate.Target, tc gate.Toolchain, samples []gate.Sample, run Run) *Document {
 	d := &Document{Schema: Schema, Target: t, Toolchain: tc, Run: run, Benchmarks: []Benchmark{}}
+	faults := 0
 	for i := range samples {
 		b := Benchmark{Pkg: samples[i].Pkg, Name: samples[i].Name}
 		d.measured(&b, &samples[i])
@@ -111,7 +144,14 @@ func New(t gate.Target, tc gate.Toolchain, samples []gate.Sample, run Run) *Docu
 			broken := gate.Broken
 			b.Verdict, b.Reason = &broken, "no count"
 		}
+		if b.Verdict != nil {
+			faults++
+		}
 		d.Benchmarks = append(d.Benchmarks, b)
+	}
+	d.Summary = plural(len(samples)-faults, "benchmark") + " measured"
+	if faults > 0 {
+		d.Summary += fmt.Sprintf(", %d not", faults)
 	}
 	return d
 }
@@ -212,6 +252,8 @@ func (b *Benchmark) validate() error {
 		return fmt.Errorf("budget %v is not positive", *b.Budget)
 	case b.DecidedBy != nil && (!counted || b.Verdict == nil || b.Budget == nil || b.Allocs == nil || b.Bytes == nil):
 		return errors.New("decided_by without a count, a verdict or budgets")
+	case b.Explanation != nil && b.Explanation.Validate() != nil:
+		return b.Explanation.Validate()
 	case counted:
 		return nil
 	case b.Verdict == nil:

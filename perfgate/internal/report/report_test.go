@@ -104,26 +104,30 @@ func jsonOf(t *testing.T, d *Document) string {
 func TestTextVerdicts(t *testing.T) {
 	j := everyVerdict()
 	d := Judged(target, tools, j, run)
+	d.Summarize(gate.ExitOver, "")
 	want := `linux/amd64  go1.26.8  cachegrind 3.19.0
         Ir/op  allocs/op  B/op  k
 New        50          3   129  2  new
 OK      1,000          3   129  2  ok
 OKless  1,000          3   129  2  ok  -0.05 %
 
+improved      Improved      18,412 → 17,491  -5.00 %  limit +1 % (default)           allocs/op 3, B/op 128.5 (unchanged)
+              could get 6.32 % dearer before this budget notices: lower it with ` + "`perfgate update`" + `
+warned        Warned         1,000 →  1,005  +0.50 %  limit +1 % (default)           allocs/op 3, B/op 128.5 (unchanged)
+incomparable  Incomparable  measured with k=3, the budget with k=2
+empty         Empty         3 Ir/op, no more than its empty loop
+unstable      Unstable      1000 and 1010 Ir/op in two runs of the same code
 broken        Broken        fails: m_test.go:7: <no> & "never"
                             second line
-empty         Empty         3 Ir/op, no more than its empty loop
-improved      Improved      18,412 → 17,491  -5.00 %  limit +1 %
-incomparable  Incomparable  measured with k=3, the budget with k=2
-regressed     Regressed     18,412 → 19,244  +4.52 %  limit +0.1 %
 removed       Removed       has a budget and no longer exists
-unstable      Unstable      1000 and 1010 Ir/op in two runs of the same code
-warned        Warned        1,000 → 1,005    +0.50 %  limit +1 %
+regressed     Regressed     18,412 → 19,244  +4.52 %  limit +0.1 % (baselines.json)  allocs/op 3, B/op 128.5 (unchanged)
+              unrelated edits can move the instructions of a benchmark that allocates by up to 0.6 %, and the limit is tighter
+ok  2  unchanged to the instruction: 1
 out of scope: 1 budget not looked at
 note: budgets were recorded with valgrind 3.18.1, this is 3.19.0: compared all the same
-fail  12.3 s
+fail: 1 of 11 benchmarks regressed, 1 removed, 1 broken, 1 unstable, 1 empty, 1 incomparable, 1 new, 1 improved (Regressed +4.52 %)  12.3 s
 `
-	if got := text(t, d, TextOptions{Verdict: "fail"}); got != want {
+	if got := text(t, d, TextOptions{}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -137,7 +141,7 @@ Store/size=1024  2,913          3   129  2
 
 broken  Bad        exit status 2
 broken  Uncounted  no count
-1 benchmark measured  12.3 s
+1 benchmark measured, 2 not  12.3 s
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -166,38 +170,50 @@ A  3,000          3   129  2
 
 broken  example.com/m/bad  does not compile: x
 broken  example.com/m/c A  skips itself: y
-3 benchmarks measured  12.3 s
+3 benchmarks measured, 2 not  12.3 s
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
+// TestTextCollapses: many rows that are ok are counted, all others shown.
 func TestTextCollapses(t *testing.T) {
-	for _, n := range []int{maxRows, maxRows + 1} {
-		var samples []gate.Sample
+	for _, n := range []int{maxRows - 2, maxRows - 1} {
+		budgets := gate.Budgets{Rows: map[gate.Key]gate.Budget{key("Red"): budgetOf(100)}}
+		samples := []gate.Sample{gate.BrokenSample(key("B"), "exit status 2"), sampleOf("Red", 200)}
 		for i := range n {
-			samples = append(samples, sampleOf(fmt.Sprintf("A/n=%03d", i), 100_000))
+			s := sampleOf(fmt.Sprintf("A/n=%03d", i), 100_000)
+			samples, budgets.Rows[s.Key] = append(samples, s), budgetOf(100_000)
 		}
-		samples = append(samples, gate.BrokenSample(key("B"), "exit status 2"))
-		d := New(target, tools, samples, run)
+		d := Judged(target, tools, gate.Check(samples, budgets, nil), run)
 		short, all := text(t, d, TextOptions{}), text(t, d, TextOptions{All: true})
 		if got := strings.Count(all, "A/n="); got != n {
 			t.Errorf("%d rows, all asked for: got %d, want %d", n, got, n)
 		}
 		want := n
-		if n > maxRows {
+		if n+2 > maxRows {
 			want = 0
 		}
 		if got := strings.Count(short, "A/n="); got != want {
 			t.Errorf("%d rows: got %d, want %d", n, got, want)
 		}
-		if got := strings.Contains(short, fmt.Sprintf("%d rows not shown (-v shows all)\n", n)); got != (want == 0) {
-			t.Errorf("%d rows: got %s", n, short)
+		for _, line := range []string{"broken     B    exit status 2\n", "regressed  Red  1 → 2  +100.00 %", fmt.Sprintf("ok  %d  unchanged to the instruction: %[1]d\n", n)} {
+			if !strings.Contains(short, line) {
+				t.Errorf("%d rows: got %s, want %q in it", n, short, line)
+			}
 		}
-		if !strings.Contains(short, "broken  B  exit status 2") {
-			t.Errorf("%d rows: got %s, want the broken one", n, short)
-		}
+	}
+	var samples []gate.Sample
+	for i := range maxRows + 1 {
+		samples = append(samples, sampleOf(fmt.Sprintf("A/n=%03d", i), 100_000))
+	}
+	if got := strings.Count(text(t, New(target, tools, samples, run), TextOptions{}), "A/n="); got != len(samples) {
+		t.Errorf("a run: got %d rows, want all %d", got, len(samples))
+	}
+	d := Judged(target, tools, gate.Check(samples, gate.Budgets{Missing: "no such target"}, nil), run)
+	if got := text(t, d, TextOptions{}); !strings.Contains(got, "\nincomparable  41 benchmarks  no such target\n") || strings.Contains(got, "A/n=") {
+		t.Errorf("got %s, want one row for all", got)
 	}
 }
 
@@ -214,8 +230,8 @@ func TestTextLongReason(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	row := func(v gate.Verdict, name string, delta gate.Percent) gate.Row {
-		r := gate.Row{Key: key(name), Verdict: v}
-		r.Metrics[gate.Ir] = gate.Comparison{Was: 100_0000, Now: 100_0000 + gate.PerOp(delta), Verdict: v}
+		r := gate.Row{Key: key(name), Verdict: v, Sample: new(sampleOf(name, 100_00+int64(delta)/100)), Budget: new(budgetOf(100_00))}
+		r.Metrics[gate.Ir] = gate.Comparison{Was: r.Budget.Ir, Now: r.Sample.IrPerOp, Verdict: v}
 		return r
 	}
 	red := func(n int) []gate.Row {
@@ -225,6 +241,10 @@ func TestSummary(t *testing.T) {
 		}
 		return rows
 	}
+	allocs := red(1)
+	allocs[0].Decided = gate.Allocs
+	allocs[0].Metrics[gate.Allocs] = gate.Comparison{Metric: gate.Allocs, Now: 1_0000, Verdict: gate.Regressed}
+	allocs[0].Sample.AllocsPerOp = 1_0000
 	tests := []struct {
 		rows []gate.Row
 		exit int
@@ -233,17 +253,20 @@ func TestSummary(t *testing.T) {
 		{[]gate.Row{row(gate.OK, "A", 0)}, gate.ExitOK, "pass: 1 benchmark within budget"},
 		{[]gate.Row{row(gate.OK, "A", 0), row(gate.Warned, "B", 3000), row(gate.Improved, "C", -20_000), row(gate.New, "D", 0)}, gate.ExitOK,
 			"pass: 3 benchmarks within budget, 1 budget can be lowered: perfgate update, 1 near the limit, 1 new"},
-		{red(1), gate.ExitOver, "fail: of 1 benchmark 1 regressed (R0 +4.52 %)"},
-		{append(red(3), row(gate.OK, "A", 0)), gate.ExitOver, "fail: of 4 benchmarks 3 regressed (R0 +4.52 %, R1 +4.52 %, R2 +4.52 %)"},
-		{append(red(4), row(gate.Broken, "B", 0)), gate.ExitOver, "fail: of 5 benchmarks 4 regressed, 1 broken (R0 +4.52 %, R1 +4.52 %, R2 +4.52 %, ...)"},
-		{[]gate.Row{row(gate.New, "A", 0), row(gate.Warned, "B", 3000)}, gate.ExitIncomparable, "fail: of 2 benchmarks 1 new"},
-		{[]gate.Row{row(gate.Improved, "A", -20_000)}, gate.ExitOver, "fail: of 1 benchmark 1 improved"},
-		{[]gate.Row{row(0, "A", 0)}, gate.ExitFault, "fail: of 1 benchmark 1 unjudged"},
+		{[]gate.Row{row(gate.OK, "A", 0), {Key: key("Z"), Verdict: gate.Removed}}, gate.ExitOK, "pass: 1 benchmark within budget, 1 removed"},
+		{red(1), gate.ExitOver, "fail: 1 of 1 benchmark regressed (R0 +4.52 %)"},
+		{allocs, gate.ExitOver, "fail: 1 of 1 benchmark regressed (R0 0 → 1 allocs/op)"},
+		{append(red(3), row(gate.OK, "A", 0)), gate.ExitOver, "fail: 3 of 4 benchmarks regressed (R0 +4.52 %, R1 +4.52 %, R2 +4.52 %)"},
+		{append(red(4), row(gate.Broken, "B", 0)), gate.ExitOver, "fail: 4 of 5 benchmarks regressed, 1 broken (R0 +4.52 %, R1 +4.52 %, R2 +4.52 %, ...)"},
+		{[]gate.Row{row(gate.New, "A", 0), row(gate.Warned, "B", 3000)}, gate.ExitIncomparable, "fail: 1 of 2 benchmarks new"},
+		{[]gate.Row{row(gate.Improved, "A", -20_000)}, gate.ExitOver, "fail: 1 of 1 benchmark improved"},
+		{[]gate.Row{row(0, "A", 0)}, gate.ExitFault, "fail: 1 of 1 benchmark unjudged"},
 		{nil, gate.ExitUsage, "fail: nothing was judged"},
 	}
 	for _, test := range tests {
-		if got := Summary(test.rows, test.exit, "perfgate update"); got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
+		d := Judged(target, tools, gate.Judgement{Rows: test.rows}, run)
+		if d.Summarize(test.exit, "perfgate update"); d.Summary != test.want {
+			t.Errorf("got %q, want %q", d.Summary, test.want)
 		}
 	}
 }
@@ -273,7 +296,7 @@ func TestJSONRoundTrip(t *testing.T) {
 		if got := jsonOf(t, back); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
-		o := TextOptions{Verdict: "fail"}
+		o := TextOptions{}
 		if got, want := text(t, back, o), text(t, d, o); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}
@@ -304,6 +327,7 @@ func TestJSONForm(t *testing.T) {
     "go": "go1.26.8",
     "valgrind": "3.19.0"
   },
+  "summary": "pass: 1 benchmark within budget, 1 near the limit",
   "benchmarks": [
     {
       "pkg": "example.com/m",
@@ -355,6 +379,7 @@ func TestJSONForm(t *testing.T) {
   }
 }
 `
+	d.Summarize(gate.ExitOK, "")
 	if got := jsonOf(t, d); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -2,59 +2,103 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cachekit-go/cachekit/perfgate/internal/explain"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 )
 
-// maxRows is how many unremarkable rows a table shows before it only counts
-// them.
-const maxRows = 40
+const (
+	maxRows   = 40 // with more, rows that are ok are counted instead of shown
+	maxReason = 10 // lines of a reason
+	manyAlike = 10 // more rows that are incomparable for one reason are one row
+)
 
 // TextOptions of [Document.WriteText].
 type TextOptions struct {
-	All     bool   // show every row, however many
-	Verdict string // last line: "pass" or "fail" with what decided; "" in a run
+	All   bool // show every row, however many
+	Color bool
 }
 
-// WriteText writes d for people: one table, then the rows that need attention,
-// then the verdict.
+// WriteText writes d for people: what is as it should be, then the rows that
+// need attention, the worst last, then the verdict.
 func (d *Document) WriteText(w io.Writer, o TextOptions) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%s/%s  %s  %s %s\n", d.Target.GOOS, d.Target.GOARCH, d.Toolchain.Go, d.Target.Method, d.Toolchain.Valgrind)
-	var plain, remarkable []Benchmark
-	for _, r := range slices.SortedStableFunc(slices.Values(d.Benchmarks), naturally) {
-		if r.Verdict == nil || *r.Verdict == gate.OK || *r.Verdict == gate.New && r.IrPerOp != nil {
-			plain = append(plain, r)
-		} else {
-			remarkable = append(remarkable, r)
-		}
+	several := d.severalPackages()
+	plain, remarkable := d.split(o.All)
+	shown := len(plain) > 0
+	writeTable(b, plain, several)
+	if !o.All {
+		remarkable = alike(remarkable)
 	}
-	if len(plain) > maxRows && !o.All {
-		fmt.Fprintf(b, "%s not shown (-v shows all)\n", plural(len(plain), "row"))
-	} else {
-		writeTable(b, plain, d.severalPackages())
-	}
-	if len(plain) > 0 && len(remarkable) > 0 {
+	if shown && len(remarkable) > 0 {
 		fmt.Fprintln(b)
 	}
-	writeRemarkable(b, remarkable, d.severalPackages())
+	writeRemarkable(b, remarkable, several, o.Color)
+	if n := d.count()[gate.OK]; n > 0 {
+		fmt.Fprintf(b, "%s  %d  unchanged to the instruction: %d\n", paint("ok", gate.OK, o.Color), n, d.unchanged())
+	}
 	if d.OutOfScope > 0 {
 		fmt.Fprintf(b, "out of scope: %s not looked at\n", plural(d.OutOfScope, "budget"))
 	}
 	for _, n := range d.Notes {
 		fmt.Fprintf(b, "note: %s\n", n)
 	}
-	if o.Verdict == "" {
-		o.Verdict = plural(len(d.Run.Totals), "benchmark") + " measured"
+	writeChanges(b, d.Changes)
+	summary := d.Summary
+	if word, rest, ok := strings.Cut(summary, ":"); ok && word == "pass" {
+		summary = paint(word, gate.OK, o.Color) + ":" + rest
+	} else if ok && word == "fail" {
+		summary = paint(word, gate.Regressed, o.Color) + ":" + rest
 	}
-	fmt.Fprintf(b, "%s  %.1f s\n", o.Verdict, d.Run.Seconds)
+	fmt.Fprintf(b, "%s  %.1f s\n", summary, d.Run.Seconds)
 	return b.Flush()
+}
+
+// split returns the rows that a table shows, and those that need more words.
+func (d *Document) split(all bool) (plain, remarkable []Benchmark) {
+	few := all || len(d.Benchmarks) <= maxRows
+	for _, r := range slices.SortedStableFunc(slices.Values(d.Benchmarks), naturally) {
+		switch {
+		case r.Verdict == nil, r.verdict() == gate.New && r.IrPerOp != nil:
+			plain = append(plain, r)
+		case r.verdict() != gate.OK:
+			remarkable = append(remarkable, r)
+		case few:
+			plain = append(plain, r)
+		}
+	}
+	slices.SortStableFunc(remarkable, func(a, b Benchmark) int { return cmp.Compare(b.verdict(), a.verdict()) })
+	return plain, remarkable
+}
+
+// alike makes one row of many that are incomparable for the same reason.
+func alike(rows []Benchmark) []Benchmark {
+	n := make(map[string]int)
+	for _, r := range rows {
+		if r.verdict() == gate.Incomparable && r.compared() == nil {
+			n[r.Reason]++
+		}
+	}
+	var out []Benchmark
+	for _, r := range rows {
+		switch many := n[r.Reason]; {
+		case r.verdict() != gate.Incomparable || r.compared() != nil || many <= manyAlike && many > 0:
+			out = append(out, r)
+		case many > 0:
+			out = append(out, Benchmark{Name: plural(many, "benchmark"), Verdict: r.Verdict, Reason: r.Reason})
+			n[r.Reason] = -1
+		}
+	}
+	return out
 }
 
 // naturally orders rows as people do: size=64 before size=1024.
@@ -110,37 +154,110 @@ func writeTable(w io.Writer, rows []Benchmark, several bool) {
 }
 
 // writeRemarkable writes rows that are not ok: what, how much, why.
-func writeRemarkable(w io.Writer, rows []Benchmark, several bool) {
-	var cells [][]string
+func writeRemarkable(w io.Writer, rows []Benchmark, several, color bool) {
+	first := make([][]string, len(rows))
+	verdict, name := 0, 0
+	wasWidth, nowWidth := 0, 0
 	for _, r := range rows {
-		name := r.key().String()
-		if several && !r.key().IsPackage() {
-			name = r.Pkg + " " + name
-		}
-		line := []string{r.Verdict.String(), name}
-		if r.Budget != nil && r.DeltaPct != nil {
-			line = append(line, Thousands(*r.Budget)+" → "+Thousands(*r.IrPerOp), r.DeltaPct.Signed(), "limit +"+r.LimitPct.String()+" %")
-		}
-		if r.Reason == "" {
-			cells = append(cells, line)
-			continue
-		}
-		reason := strings.Split(strings.TrimSpace(r.Reason), "\n")
-		if len(line) == 2 {
-			cells = append(cells, append(line, reason[0]))
-		} else {
-			cells = append(cells, line, []string{"", "", reason[0]})
-		}
-		for _, more := range reason[1:min(len(reason), 10)] {
-			cells = append(cells, []string{"", "", more})
+		verdict = max(verdict, len(r.verdict().String()))
+		name = max(name, utf8.RuneCountInString(r.label(several)))
+		for _, c := range r.compared()[:min(1, len(r.compared()))] {
+			was, now := figures(c.Metric, c.Budget, c.now)
+			wasWidth, nowWidth = max(wasWidth, len(was)), max(nowWidth, len(now))
 		}
 	}
-	writeCells(w, cells, "lllrl")
+	name = min(name, 60)
+	more := make([][]string, len(rows))
+	for i, r := range rows {
+		first[i] = []string{r.verdict().String(), pad(r.label(several), name)}
+		reason := append(lines(r.Reason, maxReason), r.Notes...)
+		if all := r.compared(); all != nil {
+			was, now := figures(all[0].Metric, all[0].Budget, all[0].now)
+			first[i] = append(first[i], fmt.Sprintf("%*s → %*s%s", wasWidth, was, nowWidth, now, all[0].unit()), all[0].change(), all[0].limit(), beside(all[1:]))
+		} else if len(reason) > 0 {
+			first[i], reason = append(first[i], reason[0]), reason[1:]
+		}
+		more[i] = append(reason, explained(r.Explanation)...)
+	}
+	indent := strings.Repeat(" ", verdict+2)
+	for i, line := range aligned(first, "lllrll") {
+		word := first[i][0]
+		fmt.Fprintln(w, paint(word, rows[i].verdict(), color)+strings.TrimPrefix(line, word))
+		for _, l := range more[i] {
+			if first[i][len(first[i])-1] != "" && rows[i].compared() == nil {
+				l = strings.Repeat(" ", name+2) + l // below the reason's first line
+			}
+			fmt.Fprintln(w, indent+l)
+		}
+	}
 }
 
-// writeCells aligns columns, two spaces apart. A row's last cell takes no part
-// in the width, so that long texts do not spread a column.
+// explained returns the lines of an explanation.
+func explained(e *explain.Explanation) []string {
+	if e == nil {
+		return nil
+	}
+	var b strings.Builder
+	WriteExplanation(&b, e, "")
+	return lines(b.String(), math.MaxInt)
+}
+
+// writeChanges writes what became of budgets.
+func writeChanges(w io.Writer, changes []Change) {
+	if len(changes) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "budgets: %d changed\n", len(changes))
+	var cells [][]string
+	for _, c := range changes {
+		cells = append(cells, []string{"  " + gate.Key{Pkg: c.Pkg, Name: c.Name}.String(), c.was() + " → " + c.now(), strings.Join(lines(c.Reason, 1), "")})
+	}
+	writeCells(w, cells, "lll")
+}
+
+func (c *Change) was() string { return c.side(c.Old, c.New) }
+func (c *Change) now() string { return c.side(c.New, c.Old) }
+
+// side says what one of two budgets is, with what differs from the other beside
+// the instructions.
+func (c *Change) side(b, other *gate.Budget) string {
+	if b == nil {
+		return "none"
+	}
+	s := exactly(b.Ir)
+	if other == nil {
+		return s
+	}
+	for _, m := range gate.Metrics() {
+		if m != gate.Ir && b.Of(m) != other.Of(m) {
+			s += fmt.Sprintf(", %s %v", exactly(b.Of(m)), m)
+		}
+	}
+	for _, m := range gate.Metrics() {
+		switch {
+		case b.Own(m) == other.Own(m):
+		case b.Own(m) == 0:
+			s += fmt.Sprintf(", %v default limit", m)
+		default:
+			s += fmt.Sprintf(", %v limit +%v %%", m, b.Own(m))
+		}
+	}
+	if b.K != other.K {
+		s += fmt.Sprintf(", k=%d", b.K)
+	}
+	return s
+}
+
+// writeCells writes aligned columns.
 func writeCells(w io.Writer, rows [][]string, align string) {
+	for _, line := range aligned(rows, align) {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// aligned pads columns, two spaces apart. A row's last cell takes no part in the
+// width, so that long texts do not spread a column.
+func aligned(rows [][]string, align string) []string {
 	width := make([]int, len(align))
 	for _, r := range rows {
 		for i, c := range r {
@@ -149,96 +266,41 @@ func writeCells(w io.Writer, rows [][]string, align string) {
 			}
 		}
 	}
+	var out []string
 	for _, r := range rows {
 		var line strings.Builder
 		for i, c := range r {
-			pad := strings.Repeat(" ", max(0, width[i]-utf8.RuneCountInString(c)))
 			if i > 0 {
 				line.WriteString("  ")
 			}
 			if align[i] == 'r' {
-				line.WriteString(pad + c)
+				line.WriteString(strings.Repeat(" ", max(0, width[i]-utf8.RuneCountInString(c))) + c)
 			} else {
-				line.WriteString(c + pad)
+				line.WriteString(pad(c, width[i]))
 			}
 		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		out = append(out, strings.TrimRight(line.String(), " "))
 	}
+	return out
 }
 
-// Thousands returns q as a whole number with separators, as in "18,412".
-func Thousands(q gate.PerOp) string {
-	s := strconv.FormatInt(q.Round(), 10)
-	sign := ""
-	if s[0] == '-' {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
+// pad fills s up with spaces to n characters.
+func pad(s string, n int) string {
+	return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s)))
 }
 
-// Summary says in one line what a judgement comes to, for the last line of the
-// text: the verdict word, and the counts that decided it. update is the command
-// that lowers budgets.
-func Summary(rows []gate.Row, exit int, update string) string {
-	n := make(map[gate.Verdict]int)
-	var worst []string
-	for _, r := range rows {
-		n[r.Verdict]++
-		if r.Verdict == gate.Regressed {
-			worst = append(worst, r.Name+" "+change(r.Deciding()))
-		}
+// paint colours a word as its verdict: red for what fails, yellow for what is to
+// be looked at, green for the rest.
+func paint(word string, v gate.Verdict, color bool) string {
+	if !color {
+		return word
 	}
-	if exit == gate.ExitOK {
-		s := fmt.Sprintf("pass: %s within budget", plural(len(rows)-n[gate.New], "benchmark"))
-		if n[gate.Improved] > 0 {
-			s += fmt.Sprintf(", %s can be lowered: %s", plural(n[gate.Improved], "budget"), update)
-		}
-		if n[gate.Warned] > 0 {
-			s += fmt.Sprintf(", %d near the limit", n[gate.Warned])
-		}
-		if n[gate.New] > 0 {
-			s += fmt.Sprintf(", %d new", n[gate.New])
-		}
-		return s
+	code := "31"
+	switch v {
+	case gate.OK, gate.Improved:
+		code = "32"
+	case gate.Warned, gate.New, gate.Incomparable:
+		code = "33"
 	}
-	if len(rows) == 0 {
-		return "fail: nothing was judged"
-	}
-	var parts []string
-	for v := gate.Verdict(0); v <= gate.Improved; v++ {
-		if n[v] > 0 && v != gate.Warned {
-			parts = append(parts, fmt.Sprintf("%d %v", n[v], v))
-		}
-	}
-	s := fmt.Sprintf("fail: of %s %s", plural(len(rows), "benchmark"), strings.Join(parts, ", "))
-	if len(worst) > 0 {
-		s += " (" + strings.Join(worst[:min(3, len(worst))], ", ")
-		if len(worst) > 3 {
-			s += ", ..."
-		}
-		s += ")"
-	}
-	return s
-}
-
-// change says how much a metric changed, and which one if it is not Ir.
-func change(c gate.Comparison) string {
-	s := Thousands(c.Was) + " → " + Thousands(c.Now)
-	if delta, ok := c.Delta(); ok {
-		s = delta.Signed()
-	}
-	if c.Metric != gate.Ir {
-		s = c.Metric.String() + " " + s
-	}
-	return s
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return "\x1b[" + code + "m" + word + "\x1b[0m"
 }
