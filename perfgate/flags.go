@@ -22,6 +22,8 @@ type options struct {
 	verbose       bool
 	format        string
 	baselines     string
+	base          string // "" for the default
+	based         bool   // judge against base, not against a file
 	newVerdict    string
 	stale         string
 	allowIncrease bool

@@ -58,6 +58,8 @@ type Session struct {
 	side     string                  // folder of the binaries: three letters, as argument lengths count
 	laid     map[string]*laidTests   // by import path; in a session beside another
 	apart    map[string]Apart        // by import path; likewise
+	faults   []gate.Sample           // of packages and benchmarks that cannot be measured
+	dropped  bool                    // packages were left out
 	binaries map[string]exact.Binary // by import path
 	leaves   map[gate.Key]leaf
 	lined    linedBinaries
@@ -156,6 +158,10 @@ func (s *Session) count(ctx context.Context, c process.Command, scratch string, 
 	s.starts.Add(1)
 	return s.counter.Run(ctx, c, scratch, limit)
 }
+
+// EditedHash returns a hash of the files of the standard library as they are
+// measured.
+func (s *Session) EditedHash() string { return s.overlay.Hash }
 
 // Scratch returns the folder for temporary files that the session was opened
 // with.

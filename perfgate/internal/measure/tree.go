@@ -256,9 +256,13 @@ func (s *Session) Inputs(pkg string) (string, error) {
 	return "", fmt.Errorf("no package %s", pkg)
 }
 
-// Drop leaves packages out.
+// Drop leaves packages out of what is measured.
 func (s *Session) Drop(pkgs []string) {
-	s.Packages = slices.DeleteFunc(slices.Clone(s.Packages), func(p exact.Package) bool { return slices.Contains(pkgs, p.ImportPath) })
+	in := func(pkg string) bool { return slices.Contains(pkgs, pkg) }
+	s.Packages = slices.DeleteFunc(slices.Clone(s.Packages), func(p exact.Package) bool { return in(p.ImportPath) })
+	maps.DeleteFunc(s.leaves, func(k gate.Key, _ leaf) bool { return in(k.Pkg) })
+	s.faults = slices.DeleteFunc(s.faults, func(f gate.Sample) bool { return in(f.Pkg) })
+	s.dropped = true
 }
 
 // Place returns where the function of a benchmark stands, "" if nowhere.
@@ -293,13 +297,15 @@ func (s *Session) RunLike(ctx context.Context, samples []gate.Sample, verify boo
 			pkgs[x.Pkg] = true
 		}
 	}
-	faults, err := s.prepareMissing(ctx, pkgs)
+	err := s.prepareMissing(ctx, slices.DeleteFunc(slices.Clone(s.Packages), func(p exact.Package) bool { return !pkgs[p.ImportPath] }))
 	if err != nil {
 		return side, err
 	}
-	side.Samples = faults
 	broken := make(map[string]string)
-	for _, f := range faults {
+	for _, f := range s.faults {
+		if pkgs[f.Pkg] {
+			side.Samples = append(side.Samples, f)
+		}
 		if f.IsPackage() {
 			broken[f.Pkg] = f.Fault.Reason
 		}
@@ -342,18 +348,4 @@ func (s *Session) RunLike(ctx context.Context, samples []gate.Sample, verify boo
 	slices.SortFunc(side.Samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
 	slices.SortFunc(side.Gone, gate.Key.Compare)
 	return side, err
-}
-
-// prepareMissing prepares those of the packages that are not yet.
-func (s *Session) prepareMissing(ctx context.Context, pkgs map[string]bool) ([]gate.Sample, error) {
-	var missing []exact.Package
-	for _, p := range s.Packages {
-		if _, ok := s.binaries[p.ImportPath]; !ok && pkgs[p.ImportPath] {
-			missing = append(missing, p)
-		}
-	}
-	if len(missing) == 0 {
-		return nil, nil
-	}
-	return s.prepareAll(ctx, missing)
 }
