@@ -12,7 +12,7 @@ PREFIX = /usr/local
 FUZZTIME = 20s
 
 .DEFAULT_GOAL = help
-.PHONY: help perf-ir perf-ir-update test fuzz bench bench-vs-original check install exactness ffi install-ffi bin/perfgate
+.PHONY: help perf-ir perf-ir-update test fuzz bench bench-vs-original check install exactness unrelated ffi install-ffi bin/perfgate
 
 help: ## print this list
 	@echo 'make TARGET [ARGS="flags"], for example: make perf-ir ARGS="-bench Store/size=1024"'
@@ -60,6 +60,10 @@ install: ## install perfgate where go install puts programs
 exactness: ## prove that the counts repeat, under many conditions (long: try ARGS=-short)
 	@scripts/need valgrind gcc
 	go run ./scripts/exactness $(ARGS)
+
+unrelated: ## prove that 100 unrelated edits of core turn no benchmark red (some minutes: try ARGS="-builds 1")
+	@scripts/need valgrind
+	go run ./scripts/unrelated $(ARGS)
 
 ffi: ## build the C library in bin/ffi, with its header and a pkg-config file for PREFIX
 	@scripts/need gcc

@@ -28,6 +28,7 @@ type options struct {
 	stale         string
 	allowIncrease bool
 	reason        string
+	pprof         string
 }
 
 // selectFlags are the flags of every command that looks at benchmarks. They are
@@ -36,12 +37,18 @@ func selectFlags(o *options, fs *flag.FlagSet) {
 	r := &o.request
 	fs.StringVar(&r.Bench, "bench", "", "measure the benchmarks that match `regexp`, as go test's -bench (default all)")
 	fs.StringVar(&r.Skip, "skip", "", "leave out the benchmarks that match `regexp`")
+	fs.BoolVar(&o.verbose, "v", false, "show every row")
+	buildFlags(o, fs)
+}
+
+// buildFlags are the flags of every command that builds and runs benchmarks.
+func buildFlags(o *options, fs *flag.FlagSet) {
+	r := &o.request
 	fs.BoolVar(&r.Short, "short", false, "tell the benchmarks to be short (testing.Short)")
 	fs.StringVar(&r.Flags.Tags, "tags", "", "build `tags`, separated by commas")
 	fs.StringVar(&r.Flags.GCFlags, "gcflags", "", "`flags` for the compiler")
 	fs.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "limit for each process")
 	fs.IntVar(&r.Jobs, "j", runtime.NumCPU(), "processes side by side")
-	fs.BoolVar(&o.verbose, "v", false, "show every row")
 	fs.Func("env", "set `NAME=VALUE` in the measured program, whose environment is otherwise fixed; repeatable", func(s string) error {
 		if err := exact.CheckVariable(s); err != nil {
 			return err
@@ -153,6 +160,8 @@ func (o *options) validate(c command) error {
 		}
 	}
 	switch {
+	case c.name == "explain" && len(o.request.Patterns) == 0:
+		return errors.New("explain needs the name of a benchmark")
 	case !slices.Contains([]string{"text", "json", "bench"}, o.format):
 		return fmt.Errorf("-format %q: want text, json or bench", o.format)
 	case !slices.Contains([]string{"fail", "allow"}, o.newVerdict):

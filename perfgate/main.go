@@ -31,7 +31,7 @@ type command struct {
 type streams struct{ out, err io.Writer }
 
 func commands() []command {
-	return []command{runCommand(), checkCommand(), updateCommand(), listCommand(), doctorCommand(), selftestCommand(), versionCommand()}
+	return []command{runCommand(), checkCommand(), updateCommand(), explainCommand(), listCommand(), doctorCommand(), selftestCommand(), versionCommand()}
 }
 
 func main() {

@@ -51,7 +51,7 @@ type lab struct {
 }
 
 // newLab makes a lab from the repository in the working folder.
-func newLab(ctx context.Context, bench string) (l *lab, err error) {
+func newLab(ctx context.Context, bench string) (_ *lab, err error) {
 	for _, s := range suites() {
 		if _, err := os.Stat(filepath.Join(s.dir, "go.mod")); err != nil {
 			return nil, fmt.Errorf("this is not the root of the repository: %w", err)
@@ -62,7 +62,7 @@ func newLab(ctx context.Context, bench string) (l *lab, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l = &lab{dir: dir, tree: filepath.Join(dir, "tree"), perfgate: filepath.Join(dir, "perfgate"), bench: bench}
+	l := &lab{dir: dir, tree: filepath.Join(dir, "tree"), perfgate: filepath.Join(dir, "perfgate"), bench: bench}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.remove())

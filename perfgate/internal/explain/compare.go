@@ -26,14 +26,14 @@ type Profile struct {
 // IrPerOp returns the instructions of one iteration.
 func (p Profile) IrPerOp() gate.PerOp { return gate.Slope(p.Hi.Total-p.Lo.Total, p.K) }
 
-// What of an explanation is shown.
+// What of an explanation is shown, in percent.
 const (
-	otherPct     = 5  // of the whole change: Other is less
-	maxPlain     = 12 // functions that Other would have room for, but that changed as much
-	maxLines     = 5  // of a function
-	linePct      = 5  // of the function's change: a line with less is not shown
-	functionPct  = 5  // of the largest function's change: lines of one with less are not shown
-	wholePercent = 100
+	otherPct    = 5  // of the whole change: Other is less
+	functionPct = 25 // of the largest function's change: the lines of a smaller one that is not yours are not shown
+	linePct     = 10 // of the function's change: a smaller line is not shown
+
+	maxLines = 3  // of a function
+	maxPlain = 12 // functions, where Other is small enough but a single change is not
 )
 
 // Of tells where the instructions of p go.
@@ -61,7 +61,7 @@ func Compare(old, new Profile) *Explanation {
 	changed := lineChanges(old, new, moved)
 	for i := range e.Functions {
 		f := &e.Functions[i]
-		if size(f.Delta)*wholePercent >= size(all[0].Delta)*functionPct {
+		if f.Group == Yours || !less(f.Delta, all[0].Delta, functionPct) {
 			f.Lines = mostChanged(changed[f.Name], f.Delta)
 		}
 		f.Name = functionName(f.Name)
@@ -70,11 +70,13 @@ func Compare(old, new Profile) *Explanation {
 	return e
 }
 
+// less reports whether a is less than pct percent of b, signs aside.
+func less(a, b, pct gate.PerOp) bool { return size(a)*100 < size(b)*pct }
+
 // enough reports whether the list is complete after n functions, if the next one
 // changed by delta.
 func enough(whole, other, next gate.PerOp, n int) bool {
-	small := func(q gate.PerOp) bool { return size(q)*wholePercent < size(whole)*otherPct }
-	return (other == 0 || small(other)) && (small(next) || n >= maxPlain)
+	return (other == 0 || less(other, whole, otherPct)) && (less(next, whole, otherPct) || n >= maxPlain)
 }
 
 func size(q gate.PerOp) gate.PerOp { return max(q, -q) }
@@ -162,7 +164,7 @@ func mostChanged(all []Line, delta gate.PerOp) []Line {
 		return cmp.Or(cmp.Compare(size(b.Delta), size(a.Delta)), cmp.Compare(a.File, b.File), a.Line-b.Line, cmp.Compare(a.Old, b.Old))
 	})
 	n := 0
-	for n < min(len(all), maxLines) && size(all[n].Delta)*wholePercent >= size(delta)*linePct {
+	for n < min(len(all), maxLines) && !less(all[n].Delta, delta, linePct) {
 		n++
 	}
 	return slices.Clip(all[:n])
