@@ -68,6 +68,10 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 			return 0, err
 		}
 		p.clear()
+		if n := len(judgement.Same); n > 0 {
+			options.Same = true
+			judgement.Notes = append(judgement.Notes, fmt.Sprintf("not measured, since the test binary is the base's: %s", strings.Join(judgement.Same, ", ")))
+		}
 		code := gate.Exit(judgement.Rows, options)
 		d := report.Judged(s.Target, s.Toolchain, judgement, runInfo(s, o, start))
 		if err := writeDocument(d, o, std, report.Summary(judgement.Rows, code, "perfgate update "+o.selection(true))); err != nil {

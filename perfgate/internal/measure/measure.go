@@ -54,7 +54,7 @@ type Session struct {
 	scratch  string
 	overlay  *exact.Overlay
 	progress func(Event)
-	starts   atomic.Int64
+	starts   *atomic.Int64           // shared by sessions beside each other
 	side     string                  // folder of the binaries: three letters, as argument lengths count
 	laid     map[string]*laidTests   // by import path; in a session beside another
 	apart    map[string]Apart        // by import path; likewise
@@ -78,7 +78,7 @@ type leaf struct {
 func Open(ctx context.Context, req Request, c count.Counter, valgrind, method, scratch string, progress func(Event)) (*Session, error) {
 	s := &Session{
 		req: req, counter: c, scratch: scratch, progress: progress, side: "bin",
-		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
+		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf), starts: new(atomic.Int64),
 	}
 	tmp := filepath.Join(scratch, "go")
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
