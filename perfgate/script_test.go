@@ -256,10 +256,12 @@ func onlyGo(ts *testscript.TestScript, neg bool, args []string) {
 
 // fakeValgrind stands in for valgrind: it runs the program and writes counts
 // that a file named costs, in the program's folder or above it, decides. Its
-// lines are "Name cost" in instructions per iteration; instead of a cost
-// "crash", "sigill", "zero" and "cut" stand for what can go wrong, "wobble"
-// for a cost that is another one each time, and "hang" for a process that
-// writes its number into the file hanging and never ends.
+// lines are "Name cost" in instructions per iteration, of main.work or, as in
+// "Name m.F@m.go:7=700 m.F@m.go:9=20 m.G=280", of functions and lines in the
+// package's files; instead of a cost "crash", "sigill", "zero" and "cut" stand
+// for what can go wrong, "wobble" for a cost that is another one each time, and
+// "hang" for a process that writes its number into the file hanging and never
+// ends.
 func fakeValgrind() {
 	if err := fake(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "fake valgrind:", err)
@@ -287,7 +289,7 @@ func fake(args []string) error {
 	}
 	if strings.HasPrefix(filepath.Base(args[0]), "probe-") {
 		fmt.Println("avx2 sse3")
-		return writeCounts(out, 1_000_000)
+		return writeCounts(out, 1_000_000, 0)
 	}
 	name, n := benchmarkOf(args)
 	cost, err := costOf(name)
@@ -313,19 +315,44 @@ func fake(args []string) error {
 		os.WriteFile(log, []byte("==1== valgrind: Unrecognised instruction at address 0x1\n==1== Process terminating with default action of signal 4 (SIGILL)\n"), 0o666)
 		os.Exit(132)
 	case "zero":
-		return writeCounts(out, 0)
+		return writeCounts(out, 0, n)
 	case "cut":
 		return os.WriteFile(out, []byte("desc: x\ncmd: y\nevents: Ir\nfn=a\n1 5\n"), 0o666)
+	}
+	if strings.Contains(cost, "=") {
+		return writeCounts(out, 2_000_000, n, strings.Fields(cost)...)
 	}
 	perOp, err := strconv.ParseInt(cost, 10, 64)
 	if err != nil {
 		return err
 	}
-	return writeCounts(out, 2_000_000+perOp*int64(n))
+	return writeCounts(out, 2_000_000+perOp*int64(n), 0)
 }
 
-func writeCounts(file string, total int64) error {
-	return os.WriteFile(file, fmt.Appendf(nil, "desc: fake\ncmd: fake\nevents: Ir\nfl=???\nfn=main.work\n0 %d\nsummary: %d\n", total, total), 0o666)
+// writeCounts writes a file of counts: start in main.work, and what n iterations
+// of places execute, each "function=Ir" or "function@file:line=Ir".
+func writeCounts(file string, start int64, n int, places ...string) error {
+	text := fmt.Appendf(nil, "desc: fake\ncmd: fake\nevents: Ir\nfl=???\nfn=main.work\n0 %d\n", start)
+	for _, p := range places {
+		where, ir, _ := strings.Cut(p, "=")
+		function, line, _ := strings.Cut(where, "@")
+		source, number, ok := strings.Cut(line, ":")
+		switch dir, err := os.Getwd(); {
+		case err != nil:
+			return err
+		case ok:
+			source = filepath.Join(dir, source)
+		default:
+			source, number = "???", "0"
+		}
+		perOp, err := strconv.ParseInt(ir, 10, 64)
+		if err != nil {
+			return err
+		}
+		start += perOp * int64(n)
+		text = fmt.Appendf(text, "fl=%s\nfn=%s\n%s %d\n", source, function, number, perOp*int64(n))
+	}
+	return os.WriteFile(file, fmt.Appendf(text, "summary: %d\n", start), 0o666)
 }
 
 // benchmarkOf reads the name and the iterations off the arguments.

@@ -82,8 +82,9 @@ func (s *Session) linedBinary(ctx context.Context, pkg string) (exact.Binary, er
 	return build()
 }
 
-// buildLined builds a package's test binary with line numbers. Its path is as
-// long as the measured one's: the length of an argument moves the heap.
+// buildLined builds a package's test binary with line numbers. Its path is that
+// of the measured one but for letter case, and as long: the length of an argument
+// moves the heap.
 func (s *Session) buildLined(ctx context.Context, pkg string) (exact.Binary, error) {
 	b := s.binaries[pkg]
 	i := slices.IndexFunc(s.Packages, func(p exact.Package) bool { return p.ImportPath == pkg })
@@ -132,14 +133,17 @@ func (s *Session) Source(file string) (string, error) {
 // fileNames turns the paths of source files into names that are the same
 // wherever the module and the toolchain are.
 type fileNames struct {
-	dir    string   // of the request
+	dirs   []string // of the request, as the program may spell it
 	roots  []string // GOROOT/src as the program may spell it
 	cache  string   // GOMODCACHE
 	edited map[string][]int
 }
 
 func (s *Session) fileNames() fileNames {
-	names := fileNames{dir: s.req.Dir, cache: s.Go.ModCache, roots: []string{filepath.Join(s.Go.Root, "src")}, edited: make(map[string][]int)}
+	names := fileNames{dirs: []string{s.req.Dir}, cache: s.Go.ModCache, roots: []string{filepath.Join(s.Go.Root, "src")}, edited: make(map[string][]int)}
+	if real, err := filepath.EvalSymlinks(s.req.Dir); err == nil {
+		names.dirs = append(names.dirs, real)
+	}
 	if real, err := filepath.EvalSymlinks(s.Go.Root); err == nil {
 		names.roots = append(names.roots, filepath.Join(real, "src"))
 	}
@@ -194,8 +198,12 @@ func (n fileNames) name(file string) string {
 	if rel, ok := below(n.cache); ok {
 		return rel
 	}
-	if rel, err := filepath.Rel(n.dir, file); err == nil {
-		return filepath.ToSlash(rel)
+	best := file
+	for _, dir := range n.dirs {
+		rel, err := filepath.Rel(dir, file)
+		if err == nil && (best == file || strings.Count(rel, "..") < strings.Count(best, "..")) {
+			best = filepath.ToSlash(rel)
+		}
 	}
-	return file
+	return best
 }
