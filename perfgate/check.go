@@ -33,6 +33,10 @@ Example: perfgate check ./...`,
 			verifyFlag(o, fs)
 			formatFlag(o, fs)
 			baselinesFlag(o, fs)
+			fs.Func("base", "judge against the merge base with `ref` instead, measured the same way; \"\" is origin/main or main", func(ref string) error {
+				o.base, o.based = ref, true
+				return nil
+			})
 			fs.StringVar(&o.newVerdict, "new", "fail", "benchmarks without a budget: `fail` or allow")
 			fs.StringVar(&o.stale, "stale", "ok", "budgets that are 1 % or more too high: `ok` or fail")
 		},
@@ -52,21 +56,23 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 			return 0, err
 		}
 		budgets := file.Budgets(s.Target, s.Toolchain)
-		samples, err := s.Run(ctx, budgets, o.verify)
+		options := o.gate()
+		var judgement gate.Judgement
+		if o.based {
+			options = gate.Options{NewAllowed: true, RemovedAllowed: true}
+			judgement, err = checkBase(ctx, s, o, budgets)
+		} else {
+			judgement, err = checkFile(ctx, s, o, budgets)
+		}
 		if err != nil {
 			return 0, err
 		}
-		judgement := gate.Check(samples, budgets, s.Scope())
-		if red := regressed(judgement.Rows); len(red) > 0 && !o.verify {
-			// A red row must repeat before anyone is told.
-			again, err := s.Again(ctx, red)
-			if err != nil {
-				return 0, err
-			}
-			judgement = gate.Check(replaced(samples, again), budgets, s.Scope())
-		}
 		p.clear()
-		code := gate.Exit(judgement.Rows, o.gate())
+		if n := len(judgement.Same); n > 0 {
+			options.Same = true
+			judgement.Notes = append(judgement.Notes, fmt.Sprintf("not measured, since the test binary is the base's: %s", strings.Join(judgement.Same, ", ")))
+		}
+		code := gate.Exit(judgement.Rows, options)
 		d := report.Judged(s.Target, s.Toolchain, judgement, runInfo(s, o, start))
 		d.Summarize(code, "perfgate update "+o.selection(true))
 		if err := writeDocument(d, o, std); err != nil {
@@ -75,6 +81,55 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 		checkHints(judgement.Rows, o, std, path, found)
 		return code, nil
 	})
+}
+
+// checkFile judges against the budgets of a file.
+func checkFile(ctx context.Context, s *measure.Session, o *options, budgets gate.Budgets) (gate.Judgement, error) {
+	samples, err := s.Run(ctx, budgets, o.verify)
+	if err != nil {
+		return gate.Judgement{}, err
+	}
+	judgement := gate.Check(samples, budgets, s.Scope())
+	if red := regressed(judgement.Rows); len(red) > 0 && !o.verify {
+		// A red row must repeat before anyone is told.
+		again, err := s.Again(ctx, red)
+		if err != nil {
+			return gate.Judgement{}, err
+		}
+		judgement = gate.Check(replaced(samples, again), budgets, s.Scope())
+	}
+	return judgement, nil
+}
+
+// checkBase judges against the merge base.
+func checkBase(ctx context.Context, s *measure.Session, o *options, file gate.Budgets) (gate.Judgement, error) {
+	b, err := openBase(ctx, s, o)
+	if err != nil {
+		return gate.Judgement{}, err
+	}
+	var samples []gate.Sample
+	if len(s.Packages) > 0 || len(b.same) == 0 {
+		if samples, err = s.Run(ctx, b.exponents(file), o.verify); err != nil {
+			return gate.Judgement{}, err
+		}
+	}
+	budgets, err := b.budgets(ctx, samples, file)
+	if err != nil {
+		return gate.Judgement{}, err
+	}
+	everything := func(gate.Key) bool { return true }
+	judgement := gate.Check(samples, budgets, everything)
+	if red := regressed(judgement.Rows); len(red) > 0 && !o.verify {
+		again, err := s.Again(ctx, red)
+		if err != nil {
+			return gate.Judgement{}, err
+		}
+		if samples, budgets, err = b.confirm(ctx, replaced(samples, again), red, budgets, file); err != nil {
+			return gate.Judgement{}, err
+		}
+		judgement = gate.Check(samples, budgets, everything)
+	}
+	return judgement, nil
 }
 
 // regressed returns the samples of the rows that would fail the gate.

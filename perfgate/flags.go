@@ -23,6 +23,8 @@ type options struct {
 	format        string
 	outputs       []output
 	baselines     string
+	base          string // "" for the default
+	based         bool   // judge against base, not against a file
 	newVerdict    string
 	stale         string
 	allowIncrease bool

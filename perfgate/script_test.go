@@ -78,6 +78,7 @@ func TestScript(t *testing.T) {
 			"gone":    gone,
 			"same":    same,
 			"moved":   moved,
+			"spoil":   spoil,
 		},
 	})
 }
@@ -218,6 +219,24 @@ func moved(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Logf("moved: %d benchmarks within %v %%", len(d.Benchmarks), limit)
+}
+
+// spoil changes a digit in every stored result, as a bad disk might.
+func spoil(ts *testscript.TestScript, neg bool, args []string) {
+	files, err := filepath.Glob(filepath.Join(ts.Getenv("XDG_CACHE_HOME"), "perfgate", "base", "*"))
+	ts.Check(err)
+	if len(files) == 0 {
+		ts.Fatalf("spoil: nothing is stored")
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		ts.Check(err)
+		spoiled := strings.Replace(string(text), `"ir_per_op": 1`, `"ir_per_op": 2`, 1)
+		if spoiled == string(text) {
+			ts.Fatalf("spoil: %s has no count", f)
+		}
+		ts.Check(os.WriteFile(f, []byte(spoiled), 0o666))
+	}
 }
 
 // onlyGo makes a PATH in which there are go and perfgate alone.

@@ -10,6 +10,7 @@ type Options struct {
 	NewAllowed     bool // a benchmark without a budget passes
 	StaleFails     bool // a budget that is 1 % or more too high fails
 	RemovedAllowed bool // a benchmark that is gone passes
+	Same           bool // there are packages that needed no measuring
 }
 
 // A Row is one benchmark, judged.
@@ -38,6 +39,7 @@ type Judgement struct {
 	Rows       []Row    // sorted by key
 	OutOfScope int      // budgets that the selection left out
 	Notes      []string // differences of toolchain that did not decide
+	Same       []string // packages that were not measured: their test binaries are the base's
 }
 
 // Check judges samples against budgets: a row for each sample, and one for each
@@ -48,8 +50,7 @@ type Judgement struct {
 // benchmark of its function: what was to come after may not have run.
 // Budgets of another target or Go release make every other row incomparable.
 // Budgets of another patch release are compared, but a regression against them
-// is incomparable too: the code of the toolchain differs. A package whose test
-// binary is the base's has one row, which is ok.
+// is incomparable too: the code of the toolchain differs.
 func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 	var j Judgement
 	list := listed(samples)
@@ -72,11 +73,8 @@ func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 			j.Rows = append(j.Rows, b.without(k, &budget, Removed, b.word("has a budget", "is in "+b.Base)+" and no longer exists"))
 		}
 	}
-	for _, pkg := range b.Same {
-		j.Rows = append(j.Rows, Row{Key: Package(pkg), Verdict: OK, Reason: "the same test binary as in " + b.Base})
-	}
 	slices.SortFunc(j.Rows, func(a, b Row) int { return a.Compare(b.Key) })
-	j.Notes = b.Notes
+	j.Notes, j.Same = b.Notes, b.Same
 	return j
 }
 

@@ -76,7 +76,7 @@ const (
 // regressions win, then faults, then what cannot be compared. No rows at all is
 // nothing measured.
 func Exit(rows []Row, o Options) int {
-	if len(rows) == 0 {
+	if len(rows) == 0 && !o.Same {
 		return ExitUsage
 	}
 	seen := make(map[int]bool)

@@ -54,10 +54,12 @@ type Session struct {
 	scratch  string
 	overlay  *exact.Overlay
 	progress func(Event)
-	starts   atomic.Int64
+	starts   *atomic.Int64           // shared by sessions beside each other
 	side     string                  // folder of the binaries: three letters, as argument lengths count
 	laid     map[string]*laidTests   // by import path; in a session beside another
 	apart    map[string]Apart        // by import path; likewise
+	faults   []gate.Sample           // of packages and benchmarks that cannot be measured
+	dropped  bool                    // packages were left out
 	binaries map[string]exact.Binary // by import path
 	leaves   map[gate.Key]leaf
 	lined    linedBinaries
@@ -76,7 +78,7 @@ type leaf struct {
 func Open(ctx context.Context, req Request, c count.Counter, valgrind, method, scratch string, progress func(Event)) (*Session, error) {
 	s := &Session{
 		req: req, counter: c, scratch: scratch, progress: progress, side: "bin",
-		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
+		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf), starts: new(atomic.Int64),
 	}
 	tmp := filepath.Join(scratch, "go")
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
@@ -156,6 +158,10 @@ func (s *Session) count(ctx context.Context, c process.Command, scratch string, 
 	s.starts.Add(1)
 	return s.counter.Run(ctx, c, scratch, limit)
 }
+
+// EditedHash returns a hash of the files of the standard library as they are
+// measured.
+func (s *Session) EditedHash() string { return s.overlay.Hash }
 
 // Scratch returns the folder for temporary files that the session was opened
 // with.

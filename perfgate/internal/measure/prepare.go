@@ -22,17 +22,24 @@ func (s *Session) prepare(ctx context.Context) ([]gate.Sample, error) {
 	if len(s.Packages) == 0 {
 		return nil, s.nothing(nil)
 	}
-	faults, err := s.prepareAll(ctx, s.Packages)
-	if err != nil {
+	if err := s.prepareThose(ctx, s.Packages); err != nil {
 		return nil, err
 	}
-	if len(s.leaves) == 0 && len(faults) == 0 {
+	if len(s.leaves) == 0 && len(s.faults) == 0 && !s.dropped {
 		return nil, s.nothing(s.otherLeaves(ctx))
 	}
-	return faults, nil
+	return slices.Clone(s.faults), nil
 }
 
-func (s *Session) prepareAll(ctx context.Context, packages []exact.Package) ([]gate.Sample, error) {
+// prepareThose prepares those of the packages that are not prepared yet.
+func (s *Session) prepareThose(ctx context.Context, packages []exact.Package) error {
+	packages = slices.DeleteFunc(slices.Clone(packages), func(p exact.Package) bool {
+		_, ok := s.binaries[p.ImportPath]
+		return ok
+	})
+	if len(packages) == 0 {
+		return nil
+	}
 	s.say(fmt.Sprintf("building %s for exact counts", plural(len(packages), "package")))
 	type prepared struct {
 		leaves []leaf
@@ -52,17 +59,16 @@ func (s *Session) prepareAll(ctx context.Context, packages []exact.Package) ([]g
 		}
 	}
 	if err := parallel(ctx, s.req.Jobs, jobs...); err != nil {
-		return nil, err
+		return err
 	}
-	var faults []gate.Sample
 	for i, p := range packages {
 		s.binaries[p.ImportPath] = results[i].binary
-		faults = append(faults, results[i].faults...)
+		s.faults = append(s.faults, results[i].faults...)
 		for _, l := range results[i].leaves {
 			s.leaves[l.Key] = l
 		}
 	}
-	return faults, nil
+	return nil
 }
 
 func plural(n int, noun string) string {

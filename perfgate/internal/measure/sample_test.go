@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,7 +80,8 @@ var theLeaf = leaf{Key: gate.Key{Pkg: "example.com/m", Name: "A/b"}}
 
 func session(t *testing.T, c count.Counter) *Session {
 	return &Session{
-		req: Request{Jobs: 1, Timeout: time.Minute}, counter: c, scratch: t.TempDir(), progress: func(Event) {},
+		starts: new(atomic.Int64),
+		req:    Request{Jobs: 1, Timeout: time.Minute}, counter: c, scratch: t.TempDir(), progress: func(Event) {},
 		binaries: map[string]exact.Binary{theLeaf.Pkg: {Path: "m.test"}}, leaves: map[gate.Key]leaf{theLeaf.Key: theLeaf},
 	}
 }

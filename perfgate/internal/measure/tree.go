@@ -50,7 +50,7 @@ func (t Tree) of(path string) (string, bool) {
 func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
 	c := &Session{
 		Target: s.Target, Toolchain: s.Toolchain,
-		req: s.req, counter: s.counter, scratch: s.scratch, overlay: s.overlay, progress: s.progress, side: t.Name,
+		req: s.req, counter: s.counter, scratch: s.scratch, overlay: s.overlay, progress: s.progress, starts: s.starts, side: t.Name,
 		laid: make(map[string]*laidTests), binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
 		apart: make(map[string]Apart),
 	}
@@ -256,9 +256,13 @@ func (s *Session) Inputs(pkg string) (string, error) {
 	return "", fmt.Errorf("no package %s", pkg)
 }
 
-// Drop leaves packages out.
+// Drop leaves packages out of what is measured.
 func (s *Session) Drop(pkgs []string) {
-	s.Packages = slices.DeleteFunc(slices.Clone(s.Packages), func(p exact.Package) bool { return slices.Contains(pkgs, p.ImportPath) })
+	in := func(pkg string) bool { return slices.Contains(pkgs, pkg) }
+	s.Packages = slices.DeleteFunc(slices.Clone(s.Packages), func(p exact.Package) bool { return in(p.ImportPath) })
+	maps.DeleteFunc(s.leaves, func(k gate.Key, _ leaf) bool { return in(k.Pkg) })
+	s.faults = slices.DeleteFunc(s.faults, func(f gate.Sample) bool { return in(f.Pkg) })
+	s.dropped = true
 }
 
 // Place returns where the function of a benchmark stands, "" if nowhere.
@@ -344,16 +348,9 @@ func (s *Session) RunLike(ctx context.Context, samples []gate.Sample, verify boo
 	return side, err
 }
 
-// prepareMissing prepares those of the packages that are not yet.
+// prepareMissing prepares those of the packages that are not prepared yet, and
+// returns the faults of all of them.
 func (s *Session) prepareMissing(ctx context.Context, pkgs map[string]bool) ([]gate.Sample, error) {
-	var missing []exact.Package
-	for _, p := range s.Packages {
-		if _, ok := s.binaries[p.ImportPath]; !ok && pkgs[p.ImportPath] {
-			missing = append(missing, p)
-		}
-	}
-	if len(missing) == 0 {
-		return nil, nil
-	}
-	return s.prepareAll(ctx, missing)
+	err := s.prepareThose(ctx, slices.DeleteFunc(slices.Clone(s.Packages), func(p exact.Package) bool { return !pkgs[p.ImportPath] }))
+	return slices.DeleteFunc(slices.Clone(s.faults), func(f gate.Sample) bool { return !pkgs[f.Pkg] }), err
 }

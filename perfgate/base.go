@@ -1,0 +1,318 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/checkout"
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
+	"github.com/cachekit-go/cachekit/perfgate/internal/report"
+)
+
+// A base is another commit of the user's repository, which the head's
+// benchmarks are measured on too.
+type base struct {
+	repo   *checkout.Repo
+	commit checkout.Commit
+	tree   *measure.Session // nil if the commit as a whole cannot be measured
+	unfit  string           // why it cannot
+
+	head    *measure.Session
+	verify  bool
+	same    []string // packages whose test binaries are the head's
+	results results
+	keys    map[string]string           // of results, by package
+	stored  map[string]*report.Document // results of an earlier run, by package
+}
+
+// name is what texts call the base.
+func (b *base) name() string { return "base " + b.commit.Short() }
+
+// openBase finds the merge base, gets its files and looks at its packages and
+// at what an earlier run measured of them. With verify nothing that was
+// measured earlier is believed.
+func openBase(ctx context.Context, s *measure.Session, o *options) (*base, error) {
+	b, err := findBase(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	b.tree, err = openTree(ctx, s, b.repo, b.commit, "b00")
+	if unfit, ok := errors.AsType[measure.ErrUnfit](err); ok {
+		b.unfit = fmt.Sprintf("%s cannot be measured: %v", b.name(), unfit)
+		return b, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := b.findSame(ctx, o); err != nil {
+		return nil, err
+	}
+	return b, b.loadResults(o)
+}
+
+// findBase finds the commit.
+func findBase(ctx context.Context, s *measure.Session, o *options) (*base, error) {
+	repo, err := checkout.Open(ctx, o.request.Dir)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := repo.MergeBase(ctx, o.base)
+	if err != nil {
+		return nil, fmt.Errorf("-base %q: %w", o.base, err)
+	}
+	return &base{
+		repo: repo, commit: commit, head: s, verify: o.verify,
+		results: results{filepath.Join(s.Go.Cache, "base")},
+		keys:    make(map[string]string), stored: make(map[string]*report.Document),
+	}, nil
+}
+
+// openTree gets the files of a commit and opens a session on them beside s.
+// name has three letters, others for each tree.
+func openTree(ctx context.Context, s *measure.Session, repo *checkout.Repo, commit checkout.Commit, name string) (*measure.Session, error) {
+	t := measure.Tree{Name: name, Root: repo.Root, Mirror: filepath.Join(s.Scratch(), "tree-"+name)}
+	if err := repo.Extract(ctx, commit, t.Dir(), filepath.Join(s.Scratch(), "index-"+name)); err != nil {
+		return nil, err
+	}
+	return s.Beside(ctx, t)
+}
+
+// findSame finds the packages for which there is nothing to measure, and drops
+// them from the head.
+func (b *base) findSame(ctx context.Context, o *options) error {
+	changed, err := b.repo.Changed(ctx, b.commit)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(changed, mayBeRead) {
+		return nil
+	}
+	if b.same, err = b.head.Same(b.tree); err != nil || len(b.same) == 0 {
+		return err
+	}
+	if o.request.Bench != "" || o.request.Skip != "" {
+		// Whether they select anything can only be known from the benchmarks.
+		if _, _, err := b.head.Leaves(ctx); err != nil {
+			return err
+		}
+	}
+	b.head.Drop(b.same)
+	return nil
+}
+
+// mayBeRead reports whether a file, which is no source of a test binary, may be
+// something that a benchmark reads.
+func mayBeRead(file string) bool {
+	switch path.Ext(file) {
+	case ".go", ".md":
+		return strings.Contains(file, "testdata/")
+	}
+	switch path.Base(file) {
+	case "go.mod", "go.sum", "go.work", "go.work.sum", budgetFile:
+		return false
+	}
+	return !strings.HasPrefix(file, ".") && !strings.Contains(file, "/.")
+}
+
+// loadResults looks for results of an earlier run.
+func (b *base) loadResults(o *options) error {
+	for _, p := range b.tree.Packages {
+		inputs, err := b.tree.Inputs(p.ImportPath)
+		if err != nil {
+			continue // it does not compile as it is
+		}
+		b.keys[p.ImportPath] = resultKey(report.Schema, b.commit.Hash, p.ImportPath, inputs, b.tree.Target, b.tree.Toolchain, b.head.EditedHash(),
+			o.request.Bench, o.request.Skip, o.request.Args, o.request.Env)
+		if d := b.results.load(b.keys[p.ImportPath]); d != nil && !b.verify {
+			b.stored[p.ImportPath] = d
+		}
+	}
+	return nil
+}
+
+// exponents returns budgets that name the K to measure the head with: those of
+// stored results, which have to be compared with, else the file's.
+func (b *base) exponents(file gate.Budgets) gate.Budgets {
+	k := gate.Budgets{Rows: make(map[gate.Key]gate.Budget)}
+	for key, r := range file.Rows {
+		if b.stored[key.Pkg] == nil {
+			k.Rows[key] = r
+		}
+	}
+	for _, d := range b.stored {
+		for _, s := range d.Samples() {
+			k.Rows[s.Key] = gate.Budget{Ir: s.IrPerOp, K: s.K}
+		}
+	}
+	return k
+}
+
+// budgets measures the base as the head was measured, what is stored excepted,
+// and makes budgets of it. Limits come from file.
+func (b *base) budgets(ctx context.Context, samples []gate.Sample, file gate.Budgets) (gate.Budgets, error) {
+	if b.tree == nil {
+		return gate.Budgets{Base: b.name(), Missing: b.unfit}, nil
+	}
+	var missing, found []gate.Sample
+	for _, s := range samples {
+		if d := b.stored[s.Pkg]; d != nil && slices.Contains(d.Uncounted(), s.Key) {
+			delete(b.stored, s.Pkg) // the head has a benchmark again that it once had not
+		}
+	}
+	for _, s := range samples {
+		if b.stored[s.Pkg] == nil {
+			missing = append(missing, s)
+		}
+	}
+	side, err := b.tree.RunLike(ctx, missing, b.verify)
+	if err != nil {
+		return gate.Budgets{}, err
+	}
+	b.storeResults(missing, side)
+	found = side.Samples
+	for _, d := range b.stored {
+		found = append(found, d.Samples()...)
+	}
+	budgets := gate.Measured(found, b.name(), file)
+	budgets.Exact, budgets.Same = file.Exact, b.same
+	for k, apart := range side.Apart {
+		switch {
+		case apart.New:
+			budgets.Lack(k, apart.Reason)
+		default:
+			budgets.Refuse(k, fmt.Sprintf("%s: %s", b.name(), firstLine(apart.Reason)))
+		}
+	}
+	for _, k := range side.Gone {
+		budgets.Had(k)
+	}
+	for _, d := range b.stored {
+		for _, k := range d.Uncounted() {
+			budgets.Had(k)
+		}
+	}
+	return budgets, b.accept(ctx, &budgets)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// storeResults keeps what was measured of packages that have no fault there. A
+// result that cannot be kept is measured again the next time.
+func (b *base) storeResults(measured []gate.Sample, side measure.Side) {
+	whole := make(map[string]bool)
+	for _, s := range measured {
+		whole[s.Pkg] = true
+	}
+	for _, s := range side.Samples {
+		whole[s.Pkg] = whole[s.Pkg] && s.Fault == nil
+	}
+	for k, apart := range side.Apart {
+		whole[k.Pkg] = whole[k.Pkg] && apart.New && apart.Reason == ""
+	}
+	for pkg := range whole {
+		key := b.keys[pkg]
+		if !whole[pkg] || key == "" {
+			continue
+		}
+		samples := slices.DeleteFunc(slices.Clone(side.Samples), func(s gate.Sample) bool { return s.Pkg != pkg })
+		d := report.New(b.tree.Target, b.tree.Toolchain, samples, report.Run{Totals: []report.Total{}})
+		for _, k := range side.Gone {
+			if k.Pkg == pkg {
+				d.AddUncounted(k)
+			}
+		}
+		if b.results.store(key, d) != nil {
+			b.results.forget(key)
+		}
+	}
+}
+
+// confirm measures the benchmarks of red rows on the base once more. Where a
+// stored result does not repeat, it is forgotten and its package measured anew;
+// where what was measured now does not, the benchmark is unstable, and its
+// sample says so.
+func (b *base) confirm(ctx context.Context, samples, red []gate.Sample, budgets, file gate.Budgets) ([]gate.Sample, gate.Budgets, error) {
+	side, err := b.tree.RunLike(ctx, red, false)
+	if err != nil {
+		return samples, budgets, err
+	}
+	wrong := false
+	for _, s := range side.Samples {
+		was := budgets.Rows[s.Key]
+		if s.Fault == nil && s.IrPerOp == was.Ir && s.AllocsPerOp == was.Allocs && s.BytesPerOp == was.Bytes {
+			continue
+		}
+		if b.stored[s.Pkg] != nil {
+			b.results.forget(b.keys[s.Pkg])
+			delete(b.stored, s.Pkg)
+			wrong = true
+			continue
+		}
+		for i := range samples {
+			if samples[i].Key == s.Key && samples[i].Fault == nil {
+				samples[i].Fault = &gate.Fault{Verdict: gate.Unstable, Reason: fmt.Sprintf("%v and %v Ir/op in two runs of %s", was.Ir, s.IrPerOp, b.name())}
+			}
+		}
+	}
+	if wrong {
+		budgets, err = b.budgets(ctx, samples, file)
+	}
+	return samples, budgets, err
+}
+
+// accept widens the limits that the branch's commits ask for, and returns what
+// is to be told of those that do not help.
+func (b *base) accept(ctx context.Context, budgets *gate.Budgets) error {
+	trailers, err := b.repo.Trailers(ctx, b.commit, gate.AcceptTrailer)
+	if err != nil {
+		return err
+	}
+	for _, t := range trailers {
+		a, err := gate.ParseAcceptance(t.Value)
+		if err == nil {
+			err = measure.CheckPattern(a.Pattern)
+		}
+		from := fmt.Sprintf("%s of %s", gate.AcceptTrailer, t.Short())
+		if err != nil {
+			budgets.Notes = append(budgets.Notes, fmt.Sprintf("%s is not understood and accepts nothing: %q: %v", from, t.Value, err))
+			continue
+		}
+		match := func(k gate.Key) bool { return measure.Match(a.Pattern, k.Name) }
+		if budgets.Accept(match, a.Limit, fmt.Sprintf("%s: %q", from, a.Reason)) == 0 {
+			budgets.Notes = append(budgets.Notes, fmt.Sprintf("%s: no benchmark that was compared matches %q", from, a.Pattern))
+		}
+	}
+	return nil
+}
+
+// budgetChanges returns the rows of the budget file that the branch changes.
+func (b *base) budgetChanges(ctx context.Context, file *gate.File, path string) ([]gate.BudgetChange, error) {
+	real, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return nil, nil // there is no such folder, and no file
+	}
+	rel, err := filepath.Rel(b.repo.Root, filepath.Join(real, filepath.Base(path)))
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, nil
+	}
+	text, found, err := b.repo.File(ctx, b.commit, filepath.ToSlash(rel))
+	if err != nil {
+		return nil, err
+	}
+	old := new(gate.File)
+	if found {
+		if old, err = gate.ParseFile(text); err != nil {
+			return nil, nil // nobody can read it there either
+		}
+	}
+	return gate.DiffFiles(old, file), nil
+}
