@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
+	"github.com/cachekit-go/cachekit/perfgate/internal/explain"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 	"github.com/cachekit-go/cachekit/perfgate/internal/report"
@@ -34,10 +35,8 @@ Example: perfgate check ./...`,
 			verifyFlag(o, fs)
 			formatFlag(o, fs)
 			baselinesFlag(o, fs)
-			fs.Func("base", "judge against the merge base with `ref` instead, measured the same way; \"\" is origin/main or main", func(ref string) error {
-				o.base, o.based = ref, true
-				return nil
-			})
+			baseFlag(o, fs, "instead of baselines.json judge against")
+			fs.IntVar(&o.explained, "explain", 10, "explain the `n` red and improved rows that changed most; 0 for none")
 			fs.BoolVar(&o.exact, "exact", false, "fail at +0.1 % where nothing is allocated and the budget has no limit of its own")
 			fs.StringVar(&o.newVerdict, "new", "fail", "benchmarks without a budget: `fail` or allow")
 			fs.StringVar(&o.stale, "stale", "ok", "budgets that are 1 % or more too high: `ok` or fail")
@@ -61,13 +60,22 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 		budgets.Exact = o.exact
 		options := o.gate()
 		var judgement gate.Judgement
+		var old oldSides
 		if o.based {
-			judgement, err = checkBase(ctx, s, o, budgets)
+			judgement, old, err = checkBase(ctx, s, o, budgets)
 		} else {
 			judgement, err = checkFile(ctx, s, o, budgets)
+			old = recordedSides(s, o, file, path)
 		}
 		if err != nil {
 			return 0, err
+		}
+		explained, err := explainRows(ctx, s, judgement.Rows, o.explained, old)
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		if err != nil { // which takes nothing from the verdict
+			judgement.Notes = append(judgement.Notes, "not explained: "+err.Error())
 		}
 		p.clear()
 		if n := len(judgement.Same); n > 0 {
@@ -80,10 +88,12 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 		if o.based {
 			lower = "" // a base is no budget to be lowered
 		}
+		d.Explain(func(k gate.Key) *explain.Explanation { return explained[k] })
 		d.Summarize(code, lower)
 		if err := writeDocument(d, o, std); err != nil {
 			return 0, err
 		}
+		explainHint(ctx, judgement.Rows, o, std, old)
 		checkHints(judgement.Rows, o, std, path, found)
 		return code, nil
 	})
@@ -107,35 +117,35 @@ func checkFile(ctx context.Context, s *measure.Session, o *options, budgets gate
 	return judgement, nil
 }
 
-// checkBase judges against the merge base.
-func checkBase(ctx context.Context, s *measure.Session, o *options, file gate.Budgets) (gate.Judgement, error) {
+// checkBase judges against the merge base, and returns what explains its rows.
+func checkBase(ctx context.Context, s *measure.Session, o *options, file gate.Budgets) (gate.Judgement, oldSides, error) {
 	b, err := openBase(ctx, s, o)
 	if err != nil {
-		return gate.Judgement{}, err
+		return gate.Judgement{}, nil, err
 	}
 	var samples []gate.Sample
 	if len(s.Packages) > 0 || len(b.same) == 0 {
 		if samples, err = s.Run(ctx, b.exponents(file), o.verify); err != nil {
-			return gate.Judgement{}, err
+			return gate.Judgement{}, nil, err
 		}
 	}
 	budgets, err := b.budgets(ctx, samples, file)
 	if err != nil {
-		return gate.Judgement{}, err
+		return gate.Judgement{}, nil, err
 	}
 	everything := func(gate.Key) bool { return true }
 	judgement := gate.Check(samples, budgets, everything)
 	if red := regressed(judgement.Rows); len(red) > 0 && !o.verify {
 		again, err := s.Again(ctx, red)
 		if err != nil {
-			return gate.Judgement{}, err
+			return gate.Judgement{}, nil, err
 		}
 		if samples, budgets, err = b.confirm(ctx, replaced(samples, again), red, budgets, file); err != nil {
-			return gate.Judgement{}, err
+			return gate.Judgement{}, nil, err
 		}
 		judgement = gate.Check(samples, budgets, everything)
 	}
-	return judgement, nil
+	return judgement, b.oldSide, nil
 }
 
 // regressed returns the samples of the rows that would fail the gate.
