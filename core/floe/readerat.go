@@ -178,7 +178,7 @@ func (a *ReaderAt) ReadSegment(dst []byte, position uint64) ([]byte, error) {
 	if !ok {
 		return dst, ErrRange
 	}
-	out, room := extendBy(dst, int(s.PlaintextLen()))
+	out, room := message.Extend(dst, int(s.PlaintextLen()))
 	if _, err := a.read(room, int64(s.PlaintextOffset())); err != nil {
 		return dst, err
 	}

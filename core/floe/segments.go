@@ -2,7 +2,6 @@ package floe
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/cachekit-go/cachekit/core/floe/internal/message"
 )
@@ -90,7 +89,7 @@ func (e *Encryptor) seal(dst, plaintext []byte, final bool) ([]byte, error) {
 	case !final && e.next == MaxSegments-1:
 		return dst, ErrSegmentLimit
 	}
-	out, room := extendBy(dst, len(plaintext)+Overhead)
+	out, room := message.Extend(dst, len(plaintext)+Overhead)
 	if message.Overlap(room[:PayloadOffset], plaintext) || message.OverlapElsewhere(room[PayloadOffset:], plaintext) {
 		return dst, ErrOverlap
 	}
@@ -182,7 +181,7 @@ func (d *Decryptor) AppendSegment(dst, segment []byte) ([]byte, error) {
 	if !f.Final && d.next == MaxSegments-1 {
 		return dst, ErrSegmentLimit
 	}
-	out, room := extendBy(dst, len(segment)-Overhead)
+	out, room := message.Extend(dst, len(segment)-Overhead)
 	ciphertext := segment[PayloadOffset:]
 	if message.Overlap(room, segment[:PayloadOffset]) || message.OverlapElsewhere(room, ciphertext) {
 		return dst, ErrOverlap
@@ -213,15 +212,6 @@ func (d *Decryptor) Close() error {
 	d.closed = true
 	d.message.Close()
 	return nil
-}
-
-// extendBy returns dst extended by n bytes, and these.
-func extendBy(dst []byte, n int) (out, room []byte) {
-	if len(dst) == 0 && cap(dst) < n {
-		dst = make([]byte, 0, n) // slices.Grow would clear it a second time
-	}
-	out = slices.Grow(dst, n)[:len(dst)+n]
-	return out, out[len(dst):]
 }
 
 // noCopy makes go vet find copies.

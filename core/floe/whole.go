@@ -184,7 +184,7 @@ func segmentCount(n int, p Params) uint64 {
 // extend returns dst extended by n bytes, and these. It fails with ErrOverlap if
 // they overlap an input.
 func extend(dst []byte, n int, inputs ...[]byte) (out, room []byte, err error) {
-	out, room = extendBy(dst, n)
+	out, room = message.Extend(dst, n)
 	for _, in := range inputs {
 		if message.Overlap(room, in) {
 			return nil, nil, ErrOverlap
