@@ -56,11 +56,10 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 			return 0, err
 		}
 		budgets := file.Budgets(s.Target, s.Toolchain)
-		options := o.gate()
 		var judgement gate.Judgement
+		var changes []gate.BudgetChange
 		if o.based {
-			options = gate.Options{NewAllowed: true, RemovedAllowed: true}
-			judgement, err = checkBase(ctx, s, o, budgets)
+			judgement, changes, err = checkBase(ctx, s, o, budgets, file, path)
 		} else {
 			judgement, err = checkFile(ctx, s, o, budgets)
 		}
@@ -68,17 +67,29 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 			return 0, err
 		}
 		p.clear()
-		if n := len(judgement.Same); n > 0 {
-			options.Same = true
-			judgement.Notes = append(judgement.Notes, fmt.Sprintf("not measured, since the test binary is the base's: %s", strings.Join(judgement.Same, ", ")))
-		}
+		options := o.gate()
+		options.Same = len(judgement.Same) > 0
 		code := gate.Exit(judgement.Rows, options)
+		judgement.Notes = append(judgement.Notes, s.Warnings()...)
 		d := report.Judged(s.Target, s.Toolchain, judgement, runInfo(s, o, start))
-		d.Summarize(code, "perfgate update "+o.selection(true))
+		d.Locate(func(k gate.Key) report.Place {
+			file, line := s.Place(k)
+			return report.Place{File: file, Line: line}
+		})
+		d.SetChanges(changes)
+		update := "perfgate update " + o.selection(true)
+		if o.based {
+			update = ""
+		}
+		d.Summarize(code, update)
 		if err := writeDocument(d, o, std); err != nil {
 			return 0, err
 		}
-		checkHints(judgement.Rows, o, std, path, found)
+		if o.based {
+			baseHints(judgement.Rows, o, std)
+		} else {
+			checkHints(judgement.Rows, o, std, path, found)
+		}
 		return code, nil
 	})
 }
@@ -102,34 +113,37 @@ func checkFile(ctx context.Context, s *measure.Session, o *options, budgets gate
 }
 
 // checkBase judges against the merge base.
-func checkBase(ctx context.Context, s *measure.Session, o *options, file gate.Budgets) (gate.Judgement, error) {
+func checkBase(ctx context.Context, s *measure.Session, o *options, limits gate.Budgets, file *gate.File, path string) (j gate.Judgement, changes []gate.BudgetChange, err error) {
 	b, err := openBase(ctx, s, o)
+	if err == nil {
+		changes, err = b.budgetChanges(ctx, file, path)
+	}
 	if err != nil {
-		return gate.Judgement{}, err
+		return j, nil, err
 	}
 	var samples []gate.Sample
 	if len(s.Packages) > 0 || len(b.same) == 0 {
-		if samples, err = s.Run(ctx, b.exponents(file), o.verify); err != nil {
-			return gate.Judgement{}, err
+		if samples, err = s.Run(ctx, b.exponents(limits), o.verify); err != nil {
+			return j, nil, err
 		}
 	}
-	budgets, err := b.budgets(ctx, samples, file)
+	budgets, err := b.budgets(ctx, samples, limits)
 	if err != nil {
-		return gate.Judgement{}, err
+		return j, nil, err
 	}
 	everything := func(gate.Key) bool { return true }
-	judgement := gate.Check(samples, budgets, everything)
-	if red := regressed(judgement.Rows); len(red) > 0 && !o.verify {
+	j = gate.Check(samples, budgets, everything)
+	if red := regressed(j.Rows); len(red) > 0 && !o.verify {
 		again, err := s.Again(ctx, red)
 		if err != nil {
-			return gate.Judgement{}, err
+			return j, nil, err
 		}
-		if samples, budgets, err = b.confirm(ctx, replaced(samples, again), red, budgets, file); err != nil {
-			return gate.Judgement{}, err
+		if samples, budgets, err = b.confirm(ctx, replaced(samples, again), red, budgets, limits); err != nil {
+			return j, nil, err
 		}
-		judgement = gate.Check(samples, budgets, everything)
+		j = gate.Check(samples, budgets, everything)
 	}
-	return judgement, nil
+	return j, changes, nil
 }
 
 // regressed returns the samples of the rows that would fail the gate.
@@ -154,6 +168,16 @@ func replaced(samples, again []gate.Sample) []gate.Sample {
 		}
 	}
 	return out
+}
+
+// baseHints prints the next command for what the merge base shows.
+func baseHints(rows []gate.Row, o *options, std streams) {
+	for _, r := range rows {
+		if r.Verdict == gate.Regressed {
+			hint(std, fmt.Sprintf("if meant, say so at the end of a commit message: %s: %s +%v%% why", gate.AcceptTrailer, exact.Pattern(r.Name), gate.LimitFor(r.Deciding())))
+			return
+		}
+	}
 }
 
 // checkHints prints the next command for each thing that is not as it should be.

@@ -161,6 +161,9 @@ func (o *options) writeAs(format string, d *report.Document, w io.Writer, color 
 
 // gate returns the options that decide the exit status.
 func (o *options) gate() gate.Options {
+	if o.based {
+		return gate.Options{NewAllowed: true, RemovedAllowed: true}
+	}
 	return gate.Options{NewAllowed: o.newVerdict == "allow", StaleFails: o.stale == "fail"}
 }
 
