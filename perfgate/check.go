@@ -19,9 +19,10 @@ func checkCommand() command {
 	return command{
 		name: "check", args: "[flags] [packages]", short: "measure and judge against baselines.json",
 		long: `Check measures the benchmarks of the packages (default: the one in this folder)
-and compares instructions per operation with the budgets in baselines.json. It
-fails at +1 % or more and warns from +0.2 %. A benchmark over its limit is
-measured once more before it is called regressed.
+and compares instructions, allocations and bytes per operation with the budgets
+in baselines.json. It fails where one of them is +1 % or more, or was 0, and warns
+from +0.2 %; see "perfgate help update" for other limits. A benchmark over its
+limit is measured once more before it is called regressed.
 
 Exit status: 0 all ok, warned or improved; 1 something could not be measured;
 2 usage or nothing to measure; 3 regressed, or a budget's benchmark is gone;
@@ -37,6 +38,7 @@ Example: perfgate check ./...`,
 				o.base, o.based = ref, true
 				return nil
 			})
+			fs.BoolVar(&o.exact, "exact", false, "fail at +0.1 % where nothing is allocated and the budget has no limit of its own")
 			fs.StringVar(&o.newVerdict, "new", "fail", "benchmarks without a budget: `fail` or allow")
 			fs.StringVar(&o.stale, "stale", "ok", "budgets that are 1 % or more too high: `ok` or fail")
 		},
@@ -56,6 +58,7 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 			return 0, err
 		}
 		budgets := file.Budgets(s.Target, s.Toolchain)
+		budgets.Exact = o.exact
 		var judgement gate.Judgement
 		var changes []gate.BudgetChange
 		if o.based {

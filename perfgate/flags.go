@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 )
 
@@ -30,6 +31,8 @@ type options struct {
 	allowIncrease bool
 	reason        string
 	pprof         string
+	exact         bool
+	limits        map[gate.Metric]gate.Percent // of their own, to be set; 0 for the default
 }
 
 // selectFlags are the flags of every command that looks at benchmarks. They are

@@ -159,7 +159,8 @@ func (o *options) writeAs(format string, d *report.Document, w io.Writer, color 
 	return d.WriteText(w, report.TextOptions{All: o.verbose, Color: color})
 }
 
-// gate returns the options that decide the exit status.
+// gate returns the options that decide the exit status. Over a base new
+// benchmarks and those that are gone are what a change is about.
 func (o *options) gate() gate.Options {
 	if o.based {
 		return gate.Options{NewAllowed: true, RemovedAllowed: true}

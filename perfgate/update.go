@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,6 +23,11 @@ budget, lowers budgets that became too high, and removes those of benchmarks
 that are gone. A budget goes up only with -allow-increase and -reason, which is
 recorded with it. What -bench and -skip leave out stays as it is.
 
+A budget fails a check at +1 % of instructions, allocations or bytes, and at any
+increase from 0. -limit, -limit-allocs and -limit-bytes give the benchmarks that
+are measured limits of their own, in percent: 0.1 for a promise, 5 for something
+that may move. An increase from 0 counts as +100 %.
+
 Exit status: 0 the file is right now; 1 something could not be measured (the rest
 is written); 3 a budget was kept although its benchmark is over the limit;
 4 the budgets are of another toolchain.
@@ -31,9 +38,29 @@ Example: perfgate update -allow-increase -reason "checks every block now" -bench
 			baselinesFlag(o, fs)
 			fs.BoolVar(&o.allowIncrease, "allow-increase", false, "let budgets go up (needs -reason)")
 			fs.StringVar(&o.reason, "reason", "", "`why` budgets go up; recorded in the file")
+			limitFlag(o, fs, "limit", gate.Ir, "instructions")
+			limitFlag(o, fs, "limit-allocs", gate.Allocs, "allocations")
+			limitFlag(o, fs, "limit-bytes", gate.Bytes, "allocated bytes")
 		},
 		run: update,
 	}
+}
+
+func limitFlag(o *options, fs *flag.FlagSet, name string, m gate.Metric, what string) {
+	fs.Func(name, "let the "+what+" of what is measured grow by less than `percent`; \"default\" takes such a limit away", func(s string) error {
+		if o.limits == nil {
+			o.limits = make(map[gate.Metric]gate.Percent)
+		}
+		limit, err := gate.ParsePercent(s)
+		if s == "default" {
+			limit, err = 0, nil
+		}
+		if err == nil && limit < 0 {
+			err = errors.New("want a percentage that is not negative, or default")
+		}
+		o.limits[m] = limit
+		return err
+	})
 }
 
 func update(ctx context.Context, o *options, std streams) (int, error) {
@@ -60,7 +87,7 @@ func update(ctx context.Context, o *options, std streams) (int, error) {
 		p.clear()
 		var steps []gate.Step
 		err = changeBudgets(path, func(f *gate.File) (err error) {
-			steps, err = f.Update(s.Target, s.Toolchain, samples, s.Scope(), gate.UpdateOptions{AllowIncrease: o.allowIncrease, Reason: o.reason})
+			steps, err = f.Update(s.Target, s.Toolchain, samples, s.Scope(), gate.UpdateOptions{AllowIncrease: o.allowIncrease, Reason: o.reason, Limits: o.limits})
 			return err
 		})
 		if err != nil {
@@ -91,28 +118,24 @@ func writeSteps(std streams, steps []gate.Step, o *options, took time.Duration) 
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 	n := make(map[gate.Action]int)
 	several := len(steps) > 0 && steps[0].Pkg != steps[len(steps)-1].Pkg
+	var tight []string
 	for _, s := range steps {
 		n[s.Action]++
 		name := s.Key.String()
 		if several && !s.IsPackage() {
 			name = s.Pkg + " " + name
 		}
-		switch s.Action {
-		case gate.Unchanged:
-			continue
-		case gate.Unmeasured:
-			reason, _, _ := strings.Cut(s.Sample.Fault.Reason, "\n")
-			fmt.Fprintf(w, "%v\t%v\t%v: %s\n", s.Action, name, s.Verdict, reason)
-		case gate.Dropped:
-			fmt.Fprintf(w, "%v\t%v\t%s\n", s.Action, name, report.Thousands(s.Old.Ir))
-		case gate.Added:
-			fmt.Fprintf(w, "%v\t%v\t%s\n", s.Action, name, report.Thousands(s.New.Ir))
-		default:
-			fmt.Fprintf(w, "%v\t%v\t%s → %s\t%s\n", s.Action, name, report.Thousands(s.Old.Ir), report.Thousands(s.Sample.IrPerOp),
-				gate.Change(s.Old.Ir, s.Sample.IrPerOp).Signed())
+		if s.Action != gate.Unchanged {
+			fmt.Fprintf(w, "%v\t%v\t%s\n", s.Action, name, describe(s))
+		}
+		if s.New != nil && s.New.Tight() && (s.Old == nil || s.Old.Limit != s.New.Limit) {
+			tight = append(tight, name)
 		}
 	}
 	w.Flush()
+	if len(tight) > 0 {
+		fmt.Fprintf(std.out, "note: %s (%s)\n", gate.TightNote, strings.Join(tight, ", "))
+	}
 	var parts []string
 	for a := gate.Unchanged; a <= gate.Unmeasured; a++ {
 		if n[a] > 0 {
@@ -120,7 +143,56 @@ func writeSteps(std streams, steps []gate.Step, o *options, took time.Duration) 
 		}
 	}
 	fmt.Fprintf(std.out, "budgets: %s  %.1f s\n", strings.Join(parts, ", "), took.Seconds())
-	if n[gate.Kept] > 0 {
-		hint(std, `kept budgets are lower than what was measured; to raise them: perfgate update -allow-increase -reason "..." `+o.selection(true))
+	if slices.ContainsFunc(steps, func(s gate.Step) bool { return s.Action == gate.Kept || s.Over }) {
+		hint(std, `some budgets are lower than what was measured; to raise them: perfgate update -allow-increase -reason "..." `+o.selection(true))
 	}
+}
+
+// describe says what a step did, in cells separated by tabs.
+func describe(s gate.Step) string {
+	switch s.Action {
+	case gate.Unmeasured:
+		reason, _, _ := strings.Cut(s.Sample.Fault.Reason, "\n")
+		return fmt.Sprintf("%v: %s", s.Verdict, reason)
+	case gate.Dropped:
+		return report.Thousands(s.Old.Ir)
+	case gate.Added:
+		return report.Thousands(s.New.Ir) + limits(gate.Budget{}, *s.New)
+	case gate.Limited:
+		return report.Thousands(s.New.Ir) + limits(*s.Old, *s.New)
+	}
+	now := gate.Budget{Ir: s.Sample.IrPerOp, Allocs: s.Sample.AllocsPerOp, Bytes: s.Sample.BytesPerOp}
+	text := fmt.Sprintf("%s → %s\t%s", report.Thousands(s.Old.Ir), report.Thousands(now.Ir), gate.Change(s.Old.Ir, now.Ir).Signed())
+	for _, m := range []gate.Metric{gate.Allocs, gate.Bytes} {
+		was, is := s.Old.Of(m), now.Of(m)
+		switch {
+		case was == is:
+			continue
+		case s.Action == gate.Lowered && s.New.Of(m) < is:
+			text += fmt.Sprintf("\t%v %v → %v (kept at %v)", m, was, is, s.New.Of(m))
+		default:
+			text += fmt.Sprintf("\t%v %v → %v", m, was, is)
+		}
+	}
+	return text + limits(*s.Old, *s.New)
+}
+
+// limits says which limits changed, in a cell of its own.
+func limits(was, now gate.Budget) string {
+	word := func(p gate.Percent) string {
+		if p == 0 {
+			return "default"
+		}
+		return "+" + p.String() + " %"
+	}
+	var all []string
+	for _, m := range gate.Metrics() {
+		if a, b := was.Own(m), now.Own(m); a != b {
+			all = append(all, fmt.Sprintf("%v limit %s → %s", m, word(a), word(b)))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "\t" + strings.Join(all, ", ")
 }
