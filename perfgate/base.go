@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -29,6 +30,15 @@ type base struct {
 	results results
 	keys    map[string]string           // of results, by package
 	stored  map[string]*report.Document // results of an earlier run, by package
+}
+
+// baseFlag is the flag of commands that look at a merge base; what begins its
+// explanation.
+func baseFlag(o *options, fs *flag.FlagSet, what string) {
+	fs.Func("base", what+" the merge base with `ref`; \"\" is origin/main or main", func(ref string) error {
+		o.base, o.based = ref, true
+		return nil
+	})
 }
 
 // name is what texts call the base.

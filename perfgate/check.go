@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
+	"github.com/cachekit-go/cachekit/perfgate/internal/explain"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 	"github.com/cachekit-go/cachekit/perfgate/internal/report"
@@ -34,10 +35,8 @@ Example: perfgate check ./...`,
 			verifyFlag(o, fs)
 			formatFlag(o, fs)
 			baselinesFlag(o, fs)
-			fs.Func("base", "judge against the merge base with `ref` instead, measured the same way; \"\" is origin/main or main", func(ref string) error {
-				o.base, o.based = ref, true
-				return nil
-			})
+			baseFlag(o, fs, "instead of baselines.json judge against")
+			fs.IntVar(&o.explained, "explain", 10, "explain the `n` red and improved rows that changed most; 0 for none")
 			fs.BoolVar(&o.exact, "exact", false, "fail at +0.1 % where nothing is allocated and the budget has no limit of its own")
 			fs.StringVar(&o.newVerdict, "new", "fail", "benchmarks without a budget: `fail` or allow")
 			fs.StringVar(&o.stale, "stale", "ok", "budgets that are 1 % or more too high: `ok` or fail")
@@ -61,35 +60,50 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 		budgets.Exact = o.exact
 		var judgement gate.Judgement
 		var changes []gate.BudgetChange
+		var old oldSides
 		if o.based {
-			judgement, changes, err = checkBase(ctx, s, o, budgets, file, path)
+			var b *base
+			if judgement, b, err = checkBase(ctx, s, o, budgets); err == nil {
+				old = b.oldSide
+				changes, err = b.budgetChanges(ctx, file, path)
+			}
 		} else {
 			judgement, err = checkFile(ctx, s, o, budgets)
+			old = recordedSides(s, o, file, path)
 		}
 		if err != nil {
 			return 0, err
 		}
+		explained, err := explainRows(ctx, s, judgement.Rows, o.explained, old)
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		if err != nil { // which takes nothing from the verdict
+			judgement.Notes = append(judgement.Notes, "not explained: "+err.Error())
+		}
 		p.clear()
+		judgement.Notes = append(judgement.Notes, s.Warnings()...)
 		options := o.gate()
 		options.Same = len(judgement.Same) > 0
 		code := gate.Exit(judgement.Rows, options)
-		judgement.Notes = append(judgement.Notes, s.Warnings()...)
 		d := report.Judged(s.Target, s.Toolchain, judgement, runInfo(s, o, start))
+		lower := "perfgate update " + o.selection(true)
+		if o.based {
+			lower = "" // a base is no budget to be lowered
+		}
 		d.Locate(func(k gate.Key) report.Place {
 			file, line := s.Place(k)
 			return report.Place{File: file, Line: line}
 		})
 		d.SetChanges(changes)
-		update := "perfgate update " + o.selection(true)
-		if o.based {
-			update = ""
-		}
-		d.Summarize(code, update)
+		d.Explain(func(k gate.Key) *explain.Explanation { return explained[k] })
+		d.Summarize(code, lower)
 		if err := writeDocument(d, o, std); err != nil {
 			return 0, err
 		}
+		explainHint(ctx, judgement.Rows, o, std, old)
 		if o.based {
-			baseHints(judgement.Rows, o, std)
+			baseHints(judgement.Rows, std)
 		} else {
 			checkHints(judgement.Rows, o, std, path, found)
 		}
@@ -115,38 +129,36 @@ func checkFile(ctx context.Context, s *measure.Session, o *options, budgets gate
 	return judgement, nil
 }
 
-// checkBase judges against the merge base.
-func checkBase(ctx context.Context, s *measure.Session, o *options, limits gate.Budgets, file *gate.File, path string) (j gate.Judgement, changes []gate.BudgetChange, err error) {
+// checkBase judges against the merge base, and returns that too. Limits of
+// their own come from the file.
+func checkBase(ctx context.Context, s *measure.Session, o *options, file gate.Budgets) (gate.Judgement, *base, error) {
 	b, err := openBase(ctx, s, o)
-	if err == nil {
-		changes, err = b.budgetChanges(ctx, file, path)
-	}
 	if err != nil {
-		return j, nil, err
+		return gate.Judgement{}, nil, err
 	}
 	var samples []gate.Sample
 	if len(s.Packages) > 0 || len(b.same) == 0 {
-		if samples, err = s.Run(ctx, b.exponents(limits), o.verify); err != nil {
-			return j, nil, err
+		if samples, err = s.Run(ctx, b.exponents(file), o.verify); err != nil {
+			return gate.Judgement{}, nil, err
 		}
 	}
-	budgets, err := b.budgets(ctx, samples, limits)
+	budgets, err := b.budgets(ctx, samples, file)
 	if err != nil {
-		return j, nil, err
+		return gate.Judgement{}, nil, err
 	}
 	everything := func(gate.Key) bool { return true }
-	j = gate.Check(samples, budgets, everything)
-	if red := regressed(j.Rows); len(red) > 0 && !o.verify {
+	judgement := gate.Check(samples, budgets, everything)
+	if red := regressed(judgement.Rows); len(red) > 0 && !o.verify {
 		again, err := s.Again(ctx, red)
 		if err != nil {
-			return j, nil, err
+			return gate.Judgement{}, nil, err
 		}
-		if samples, budgets, err = b.confirm(ctx, replaced(samples, again), red, budgets, limits); err != nil {
-			return j, nil, err
+		if samples, budgets, err = b.confirm(ctx, replaced(samples, again), red, budgets, file); err != nil {
+			return gate.Judgement{}, nil, err
 		}
-		j = gate.Check(samples, budgets, everything)
+		judgement = gate.Check(samples, budgets, everything)
 	}
-	return j, changes, nil
+	return judgement, b, nil
 }
 
 // regressed returns the samples of the rows that would fail the gate.
@@ -173,11 +185,11 @@ func replaced(samples, again []gate.Sample) []gate.Sample {
 	return out
 }
 
-// baseHints prints the next command for what the merge base shows.
-func baseHints(rows []gate.Row, o *options, std streams) {
+// baseHints prints how to accept a slowdown against the merge base.
+func baseHints(rows []gate.Row, std streams) {
 	for _, r := range rows {
 		if r.Verdict == gate.Regressed {
-			hint(std, fmt.Sprintf("if meant, say so at the end of a commit message: %s: %s +%v%% why", gate.AcceptTrailer, exact.Pattern(r.Name), gate.LimitFor(r.Deciding())))
+			hint(std, fmt.Sprintf("if meant, say so at the end of a commit message: `%s: %s +%v%% why`", gate.AcceptTrailer, exact.Pattern(r.Name), gate.LimitFor(r.Deciding())))
 			return
 		}
 	}

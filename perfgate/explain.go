@@ -21,20 +21,26 @@ import (
 func explainCommand() command {
 	return command{
 		name: "explain", args: "[flags] BENCHMARK [packages]", short: "say where the instructions go, by function and line",
-		long: `Explain counts one benchmark by function and source line. BENCHMARK is a name as
-the tables print it, or a pattern that selects one; packages are all in and below
-this folder by default. The functions that are listed and the line "other", which
-is under 5 %, add up to the whole.
+		long: `Explain counts one benchmark by function and source line; with -base REF it tells
+what changed since the merge base with REF, measured with the test files of this
+tree. BENCHMARK is a name as the tables print it, or a pattern that selects one;
+packages are all in and below this folder by default. The functions that are
+listed and the line "other", which is under 5 %, add up to the whole.
 
-With -pprof it also writes a profile, for go tool pprof -top, -list and -http:
-its sample type is Ir. Values are those of 10, 100, 1,000 or 10,000 iterations, as
--comments says; -divide_by shows one operation.
+Profiles are for go tool pprof -top, -list, -http and -diff_base: their sample type
+is Ir. Values are those of 10, 100, 1,000 or 10,000 iterations, as -comments says;
+-divide_by shows one operation.
 
-Example: perfgate explain -pprof new.pb.gz Store/size=64`,
+Example:
+
+  perfgate explain -base main -pprof new.pb.gz -pprof-base old.pb.gz Store/size=64
+  go tool pprof -top -diff_base old.pb.gz new.pb.gz`,
 		flags: func(o *options, fs *flag.FlagSet) {
 			buildFlags(o, fs)
 			baselinesFlag(o, fs)
+			baseFlag(o, fs, "tell what changed since")
 			fs.StringVar(&o.pprof, "pprof", "", "write a profile for go tool pprof to `file`")
+			fs.StringVar(&o.pprofBase, "pprof-base", "", "with -base, write a profile of the base to `file`")
 		},
 		run: explainOne,
 	}
@@ -74,20 +80,65 @@ func explainOne(ctx context.Context, o *options, std streams) (int, error) {
 		if f := sample.Fault; f != nil && f.Verdict != gate.Empty {
 			return 0, fmt.Errorf("%v: %s", sample.Key, f.Reason)
 		}
-		profile, err := profileOf(ctx, s, sample)
+		e, profiles, err := explainSample(ctx, s, o, sample)
 		if err != nil {
 			return 0, err
 		}
-		e := explain.Of(profile)
-		e.Missing = contradiction(profile, sample)
 		p.clear()
-		fmt.Fprintf(std.out, "%v  %s Ir/op\n", sample.Key, report.Thousands(sample.IrPerOp))
-		report.WriteExplanation(std.out, e, "")
-		if o.pprof == "" {
-			return gate.ExitOK, nil
+		if e.Old == 0 {
+			fmt.Fprintf(std.out, "%v  %s Ir/op\n", sample.Key, report.Thousands(sample.IrPerOp))
+		} else {
+			fmt.Fprintf(std.out, "%v  %s → %s Ir/op  %s\n", sample.Key, report.Thousands(e.Old), report.Thousands(sample.IrPerOp), gate.Change(e.Old, e.New).Signed())
 		}
-		return gate.ExitOK, writePprof(o.pprof, profile, sample.Key, s)
+		report.WriteExplanation(std.out, e, "")
+		for i, file := range []string{o.pprof, o.pprofBase} {
+			if file == "" {
+				continue
+			}
+			if err := writePprof(file, profiles[i], sample.Key, s); err != nil {
+				return 0, err
+			}
+		}
+		return gate.ExitOK, nil
 	})
+}
+
+// explainSample explains a sample, with -base against the merge base, and
+// returns the profiles of the new and the old side.
+func explainSample(ctx context.Context, s *measure.Session, o *options, sample gate.Sample) (*explain.Explanation, [2]explain.Profile, error) {
+	var profiles [2]explain.Profile
+	one := []gate.Sample{sample}
+	news, err := s.Profiles(ctx, one)
+	if err != nil {
+		return nil, profiles, err
+	}
+	if why := news[0].Missing; why != "" {
+		return nil, profiles, fmt.Errorf("%v, built with line numbers: %s", sample.Key, why)
+	}
+	profiles[0] = profileOf(s, sample.K, news[0])
+	if !o.based {
+		e := explain.Of(profiles[0])
+		e.Missing = contradiction(profiles[0], sample.IrPerOp)
+		return e, profiles, nil
+	}
+	b, err := findBase(ctx, s, o)
+	if err != nil {
+		return nil, profiles, err
+	}
+	tree, err := openTree(ctx, s, b.repo, b.commit, "b00")
+	if err != nil {
+		return nil, profiles, err
+	}
+	olds, err := tree.Profiles(ctx, one)
+	if err != nil {
+		return nil, profiles, err
+	}
+	side := oldSide{tree: tree, what: theBase, commit: b.commit}
+	if why := olds[0].Missing; why != "" {
+		return nil, profiles, fmt.Errorf("%v is not in %v: %s", sample.Key, side, why)
+	}
+	profiles[1] = profileOf(tree, sample.K, olds[0])
+	return explainChange(sample, profiles[1].IrPerOp(), s, news[0], side, olds[0]), profiles, nil
 }
 
 // patternOf returns the pattern that selects what a name on the command line may
@@ -156,24 +207,6 @@ func budgetsFor(s *measure.Session, o *options) (gate.Budgets, error) {
 		return gate.Budgets{}, err
 	}
 	return file.Budgets(s.Target, s.Toolchain), nil
-}
-
-// profileOf counts by line what was measured.
-func profileOf(ctx context.Context, s *measure.Session, sample gate.Sample) (explain.Profile, error) {
-	lo, hi, err := s.Profile(ctx, sample.Key, sample.K)
-	return explain.Profile{K: sample.K, Lo: lo, Hi: hi, Source: s.Source}, err
-}
-
-// contradiction says if a profile is not of what was measured, as can be when a
-// benchmark looks at its own program.
-func contradiction(p explain.Profile, sample gate.Sample) string {
-	switch {
-	case p.IrPerOp() != sample.IrPerOp:
-		return fmt.Sprintf("built with line numbers it executes %v Ir/op instead of %v", p.IrPerOp(), sample.IrPerOp)
-	case len(p.Hi.Lines) == 0:
-		return "this valgrind reads no line numbers from the program"
-	}
-	return ""
 }
 
 func writePprof(file string, p explain.Profile, key gate.Key, s *measure.Session) error {

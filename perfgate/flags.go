@@ -30,7 +30,9 @@ type options struct {
 	stale         string
 	allowIncrease bool
 	reason        string
-	pprof         string
+	explained     int    // rows
+	pprof         string // file
+	pprofBase     string // file
 	exact         bool
 	limits        map[gate.Metric]gate.Percent // of their own, to be set; 0 for the default
 }
@@ -162,6 +164,10 @@ func (o *options) validate(c command) error {
 	switch {
 	case c.name == "explain" && len(o.request.Patterns) == 0:
 		return errors.New("explain needs the name of a benchmark")
+	case o.pprofBase != "" && !o.based:
+		return errors.New("-pprof-base goes with -base")
+	case o.explained < 0:
+		return fmt.Errorf("-explain %d: want 0 or more", o.explained)
 	case checkFormat(o.format) != nil:
 		return fmt.Errorf("-format: %w", checkFormat(o.format))
 	case !slices.Contains([]string{"fail", "allow"}, o.newVerdict):

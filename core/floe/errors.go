@@ -76,11 +76,7 @@ var (
 type LengthError struct {
 	Kind     error  // one of the errors whose name ends in Length
 	Actual   uint64 // the length met
-	Min, Max uint64 // the bounds, inclusive; Max is math.MaxUint64 for none
-
-	// truncated says that the message was cut between two segments, as far as
-	// can be told.
-	truncated bool
+	Min, Max uint64 // the bounds, inclusive; Max is math.MaxUint64 if there is none
 }
 
 // Error gives the length and its bounds.
@@ -99,13 +95,8 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("%v: got %d bytes, want %s", e.Kind, e.Actual, want)
 }
 
-// Unwrap returns the kind, and [ErrTruncated] too where both are true.
-func (e *LengthError) Unwrap() []error {
-	if e.truncated {
-		return []error{e.Kind, ErrTruncated}
-	}
-	return []error{e.Kind}
-}
+// Unwrap returns the kind.
+func (e *LengthError) Unwrap() error { return e.Kind }
 
 func exactly(kind error, actual, want uint64) error {
 	return &LengthError{Kind: kind, Actual: actual, Min: want, Max: want}

@@ -1,7 +1,6 @@
 package floe
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -185,11 +184,7 @@ func segmentCount(n int, p Params) uint64 {
 // extend returns dst extended by n bytes, and these. It fails with ErrOverlap if
 // they overlap an input.
 func extend(dst []byte, n int, inputs ...[]byte) (out, room []byte, err error) {
-	if len(dst) == 0 && cap(dst) < n {
-		dst = make([]byte, 0, n) // slices.Grow would clear it a second time
-	}
-	out = slices.Grow(dst, n)[:len(dst)+n]
-	room = out[len(dst):]
+	out, room = extendBy(dst, n)
 	for _, in := range inputs {
 		if message.Overlap(room, in) {
 			return nil, nil, ErrOverlap

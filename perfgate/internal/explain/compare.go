@@ -32,8 +32,9 @@ const (
 	functionPct = 25 // of the largest function's change: the lines of a smaller one that is not yours are not shown
 	linePct     = 10 // of the function's change: a smaller line is not shown
 
-	maxLines = 3  // of a function
-	maxPlain = 12 // functions, where Other is small enough but a single change is not
+	maxLines  = 3  // of a function
+	maxPlain  = 12 // functions, where Other is small enough but a single change is not
+	maxEdited = 5  // functions that are listed because their text changed
 )
 
 // Of tells where the instructions of p go.
@@ -41,7 +42,9 @@ func Of(p Profile) *Explanation { return Compare(Profile{}, p) }
 
 // Compare tells what changed from old to new, which have the same K. It lists
 // the largest changes, as many as it takes for Other to be less than 5 % of the
-// whole. Where a part grew and another one shrank, that can be many.
+// whole. Where a part grew and another one shrank, that can be many. It also
+// lists functions of yours whose text changed, however little they did: one that
+// calls another once more is the cause, and that one has the instructions.
 //
 // A function that was renamed is one that went and one that came. Lines
 // correspond where the text around them does, though they were moved.
@@ -50,21 +53,22 @@ func Compare(old, new Profile) *Explanation {
 	e.Delta = e.New - e.Old
 	all := functions(old, new)
 	e.Other = e.Delta
+	changed := lineChanges(old, new)
+	whole, edited := false, 0
 	for i, f := range all {
-		if enough(e.Delta, e.Other, f.Delta, i) {
-			break
+		whole = whole || enough(e.Delta, e.Other, f.Delta, i)
+		if whole {
+			if f.Group != Yours || edited == maxEdited || !slices.ContainsFunc(changed[f.Name], func(l Line) bool { return l.Came || l.Gone }) {
+				continue
+			}
+			edited++
 		}
 		e.Other -= f.Delta
-		e.Functions = append(e.Functions, f)
-	}
-	moved := lineMaps{old: old, new: new, maps: make(map[string][]int)}
-	changed := lineChanges(old, new, moved)
-	for i := range e.Functions {
-		f := &e.Functions[i]
 		if f.Group == Yours || !less(f.Delta, all[0].Delta, functionPct) {
 			f.Lines = mostChanged(changed[f.Name], f.Delta)
 		}
 		f.Name = functionName(f.Name)
+		e.Functions = append(e.Functions, f)
 	}
 	slices.SortStableFunc(e.Functions, func(a, b Function) int { return order(a.Group) - order(b.Group) })
 	return e
@@ -130,7 +134,8 @@ func union[K comparable, V any](a, b map[K]V) map[K]V {
 }
 
 // lineChanges returns the lines that changed, by symbol.
-func lineChanges(old, new Profile, moved lineMaps) map[string][]Line {
+func lineChanges(old, new Profile) map[string][]Line {
+	moved := lineMaps{old: old, new: new, maps: make(map[string]lineMap)}
 	type place struct {
 		count.Line
 		gone bool
@@ -142,7 +147,7 @@ func lineChanges(old, new Profile, moved lineMaps) map[string][]Line {
 	}
 	for l, ir := range slopes(old.Lo.Lines, old.Hi.Lines, old.K) {
 		at := place{l, false}
-		at.Number, at.gone = moved.find(l.File, l.Number)
+		at.Number, at.gone = moved.of(l.File).find(l.Number)
 		s := all[at]
 		s.old += ir
 		all[at] = s
@@ -151,6 +156,7 @@ func lineChanges(old, new Profile, moved lineMaps) map[string][]Line {
 	for at, s := range all {
 		if s.old != s.new {
 			l := Line{File: at.File, Line: at.Number, Gone: at.gone, Old: s.old, New: s.new, Delta: s.new - s.old}
+			l.Came = !at.gone && moved.of(at.File).came(at.Number)
 			changed[at.Function] = append(changed[at.Function], l)
 		}
 	}
@@ -170,42 +176,65 @@ func mostChanged(all []Line, delta gate.PerOp) []Line {
 	return slices.Clip(all[:n])
 }
 
-// lineMaps finds where the lines of the old side's files are in the new ones.
+// lineMaps are where the lines of the old side's files are in the new ones.
 type lineMaps struct {
 	old, new Profile
-	maps     map[string][]int // by file; nil for a file that is not to be had
+	maps     map[string]lineMap // by file
 }
 
-// find returns the new number of a line, or its old one if it is gone.
-func (m lineMaps) find(file string, number int) (int, bool) {
+// of returns the map of a file. For one whose text is equal on both sides, or
+// not to be had, every line stays where it is.
+func (m lineMaps) of(file string) lineMap {
 	to, ok := m.maps[file]
 	if !ok {
 		to = m.read(file)
 		m.maps[file] = to
 	}
-	switch {
-	case number < 1 || number > len(to):
-		return number, false
-	case to[number-1] == 0:
-		return number, true
-	}
-	return to[number-1], false
+	return to
 }
 
-func (m lineMaps) read(file string) []int {
+func (m lineMaps) read(file string) lineMap {
 	if m.old.Source == nil || m.new.Source == nil {
-		return nil
+		return lineMap{}
 	}
-	old, err := m.old.Source(file)
-	if err != nil {
-		return nil
+	old, errOld := m.old.Source(file)
+	new, errNew := m.new.Source(file)
+	switch {
+	case errors.Is(errNew, fs.ErrNotExist) && errOld == nil:
+		return lineMap{to: make([]int, 1+strings.Count(old, "\n"))} // all are gone
+	case errors.Is(errOld, fs.ErrNotExist) && errNew == nil:
+		return lineMap{from: make([]bool, 1+strings.Count(new, "\n"))}
+	case errOld != nil || errNew != nil || old == new:
+		return lineMap{}
 	}
-	switch new, err := m.new.Source(file); {
-	case errors.Is(err, fs.ErrNotExist):
-		return make([]int, strings.Count(old, "\n")+1) // all are gone
-	case err != nil || old == new:
-		return nil
-	default:
-		return lines.Map(old, new)
+	l := lineMap{lines.Map(old, new), make([]bool, 1+strings.Count(new, "\n"))}
+	for _, n := range l.to {
+		if n > 0 {
+			l.from[n-1] = true
+		}
 	}
+	return l
+}
+
+// A lineMap is where the lines of a file went, and which of the new ones came
+// from there. It is by index; lines outside of it stayed.
+type lineMap struct {
+	to   []int
+	from []bool
+}
+
+// find returns the new number of a line, or its old one if it is gone.
+func (m lineMap) find(number int) (to int, gone bool) {
+	switch {
+	case number < 1 || number > len(m.to):
+		return number, false
+	case m.to[number-1] == 0:
+		return number, true
+	}
+	return m.to[number-1], false
+}
+
+// came reports whether a line of the new side is not of the old one.
+func (m lineMap) came(number int) bool {
+	return 1 <= number && number <= len(m.from) && !m.from[number-1]
 }

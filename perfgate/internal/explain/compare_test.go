@@ -55,11 +55,14 @@ func describe(e *Explanation) []string {
 	for _, f := range e.Functions {
 		all = append(all, fmt.Sprintf("%s %s %v %v %v", f.Group, f.Name, f.Old, f.New, f.Delta))
 		for _, l := range f.Lines {
-			gone := ""
+			mark := ""
 			if l.Gone {
-				gone = " gone"
+				mark = " gone"
 			}
-			all = append(all, fmt.Sprintf("%s:%d%s %v", l.File, l.Line, gone, l.Delta))
+			if l.Came {
+				mark += " came"
+			}
+			all = append(all, fmt.Sprintf("%s:%d%s %v", l.File, l.Line, mark, l.Delta))
 		}
 	}
 	return append(all, fmt.Sprintf("other %v of %v", e.Other, e.Delta))
@@ -86,9 +89,20 @@ func TestCompare(t *testing.T) {
 		at{"runtime.memmove", runtimeFile, 30, 33440}, at{"example.com/m.Small", "m.go", 2, 507})
 	check(t, Compare(old, new),
 		"yours example.com/m.Match 21504 42508.1 21004.1",
-		"m.go:4 21004.1",
+		"m.go:4 came 21004.1",
 		"runtime runtime.memmove 100 3344 3244",
 		"other 0.7 of 24248.8")
+}
+
+// TestCompareCause: the function that calls another twice is told too, though
+// it makes little of the change.
+func TestCompareCause(t *testing.T) {
+	old := profileOf(map[string]string{"m.go": "Match\n\tlook\nend\nlook\n\tloop"}, at{"m.com/m.Match", "m.go", 2, 50}, at{"m.com/m.look", "m.go", 5, 80_000}, at{"m.com/m.same", "m.go", 4, 50})
+	new := profileOf(map[string]string{"m.go": "Match\n\tlook\n\tlook again\nend\nlook\n\tloop"}, at{"m.com/m.Match", "m.go", 2, 50}, at{"m.com/m.Match", "m.go", 3, 150}, at{"m.com/m.look", "m.go", 6, 160_000}, at{"m.com/m.same", "m.go", 5, 60})
+	check(t, Compare(old, new),
+		"yours m.com/m.look 8000 16000 8000", "m.go:6 8000",
+		"yours m.com/m.Match 5 20 15", "m.go:3 came 15",
+		"other 1 of 8016")
 }
 
 // TestCompareOpposite: what grew and what shrank are both listed, although they

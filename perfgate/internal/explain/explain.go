@@ -53,7 +53,8 @@ type Function struct {
 type Line struct {
 	File  string     `json:"file"` // "core/encode.go", "module@version/file.go", "$GOROOT/src/runtime/map.go"
 	Line  int        `json:"line"`
-	Gone  bool       `json:"gone,omitempty"` // it is a line of the old side's file, which the new one no longer has
+	Came  bool       `json:"came,omitempty"` // the old side's file does not have it
+	Gone  bool       `json:"gone,omitempty"` // it is a line of the old side's file, which the new one does not have
 	Old   gate.PerOp `json:"old"`
 	New   gate.PerOp `json:"new"`
 	Delta gate.PerOp `json:"delta"`

@@ -2,7 +2,6 @@ package measure
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,39 +22,92 @@ type linedBinaries struct {
 	build map[string]func() (exact.Binary, error)
 }
 
-// Profile counts a benchmark by function and source line, at the two iteration
-// counts of k, in a program with line numbers: what a sample has none of. Its
-// code is the same, so the slope of the totals is the sample's; that it is, the
-// caller checks.
-//
-// Run or Leaves must have found the benchmark before. Files are named as [Session.Path]
-// reads them.
-func (s *Session) Profile(ctx context.Context, key gate.Key, k int) (lo, hi count.Count, err error) {
-	l, ok := s.leaves[key]
-	if !ok {
-		return lo, hi, fmt.Errorf("there is no benchmark %v", key)
-	}
-	b, err := s.linedBinary(ctx, key.Pkg)
-	if err != nil {
-		return lo, hi, fmt.Errorf("building %s with line numbers: %w", key.Pkg, err)
-	}
-	names := s.fileNames()
-	p := iterations(k)
-	if lo, err = s.countLines(ctx, b, l, p.lo); err == nil {
-		hi, err = s.countLines(ctx, b, l, p.hi)
-	}
-	return names.rename(lo), names.rename(hi), err
+// A Profile is one benchmark, counted by function and source line at the two
+// iteration counts of a sample. What both executed equally often is left out,
+// but for the totals. Files are named as [Session.Path] reads them.
+type Profile struct {
+	Lo, Hi  count.Count
+	Missing string // why there is none: the benchmark is not here, or broken
 }
 
-func (s *Session) countLines(ctx context.Context, b exact.Binary, l leaf, n int) (count.Count, error) {
-	c, why, err := s.countOnce(ctx, b, l, n)
-	if err == nil && why != "" {
-		err = errors.New(why)
+// Profiles profiles the benchmarks of samples, with their K, in programs with
+// line numbers: what samples have none of. The code is the same, so the slope of
+// the totals is the sample's; that it is, the caller checks. Packages that were
+// not built yet are.
+func (s *Session) Profiles(ctx context.Context, samples []gate.Sample) ([]Profile, error) {
+	pkgs := make(map[string]bool)
+	for _, x := range samples {
+		pkgs[x.Pkg] = true
 	}
+	faults, err := s.prepareMissing(ctx, pkgs)
 	if err != nil {
-		return count.Count{}, fmt.Errorf("counting the lines of %s at %d iterations: %w", l.Name, n, err)
+		return nil, err
 	}
-	return c.Count, nil
+	names := s.fileNames()
+	profiles := make([]Profile, len(samples))
+	jobs := make([]func(context.Context) error, len(samples))
+	for i, x := range samples {
+		jobs[i] = func(ctx context.Context) (err error) {
+			if profiles[i].Missing = s.absent(x.Key, faults); profiles[i].Missing == "" {
+				profiles[i], err = s.profile(ctx, s.leaves[x.Key], x.K, names)
+			}
+			return err
+		}
+	}
+	return profiles, parallel(ctx, s.req.Jobs, jobs...)
+}
+
+// absent says why a benchmark cannot be profiled, or returns "". faults are those
+// of its package.
+func (s *Session) absent(k gate.Key, faults []gate.Sample) string {
+	if apart, ok := s.apart[k.Pkg]; ok {
+		return apart.Reason
+	}
+	for _, f := range faults {
+		if f.Key == k || f.Key == gate.Package(k.Pkg) {
+			return f.Fault.Reason
+		}
+	}
+	if why := s.laid[k.Pkg].differs(k); why != "" {
+		return why
+	}
+	if _, ok := s.leaves[k]; !ok {
+		return "it has no such benchmark"
+	}
+	return ""
+}
+
+func (s *Session) profile(ctx context.Context, l leaf, k int, names fileNames) (Profile, error) {
+	b, err := s.linedBinary(ctx, l.Pkg)
+	if err != nil {
+		return Profile{}, fmt.Errorf("building %s with line numbers: %w", l.Pkg, err)
+	}
+	var counts [2]count.Count
+	p := iterations(k)
+	for i, n := range []int{p.lo, p.hi} {
+		c, why, err := s.countOnce(ctx, b, l, n)
+		if err != nil {
+			return Profile{}, fmt.Errorf("counting the lines of %s at %d iterations: %w", l.Name, n, err)
+		}
+		if why != "" {
+			return Profile{Missing: why}, nil
+		}
+		counts[i] = names.rename(c.Count)
+	}
+	lo, hi := counts[0], counts[1]
+	dropEqual(lo.Functions, hi.Functions)
+	dropEqual(lo.Lines, hi.Lines)
+	return Profile{Lo: lo, Hi: hi}, nil
+}
+
+// dropEqual drops what is equal in both.
+func dropEqual[K comparable](a, b map[K]int64) {
+	for key, n := range a {
+		if m, ok := b[key]; ok && m == n {
+			delete(a, key)
+			delete(b, key)
+		}
+	}
 }
 
 // Sample measures one benchmark that Run or Leaves found, with the budget's K if

@@ -50,8 +50,11 @@ func explanationRows(e *explain.Explanation) [][]string {
 				row = []string{"", "", "", ""}
 			}
 			place := fmt.Sprintf("%s:%d", l.File, l.Line)
-			if l.Gone {
-				place += " (before)"
+			switch {
+			case l.Gone:
+				place += " (gone)"
+			case l.Came:
+				place += " (new)"
 			}
 			amount, difference := n.cells(l.Old, l.New)
 			if !n.alone {

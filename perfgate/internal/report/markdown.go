@@ -72,7 +72,7 @@ func (b *Benchmark) markdown(several bool) string {
 	case all != nil:
 		was, now = figures(all[0].Metric, all[0].Budget, all[0].now)
 		was, now, change = was+all[0].unit(), now+all[0].unit(), all[0].change()
-		words = append(words, escape(all[0].limit()))
+		words = append(words, escape(shorten(all[0].limit(), 300)))
 		if b.verdict() == gate.Regressed {
 			words = append(words, escape(beside(all[1:])))
 		}
@@ -152,7 +152,7 @@ func markdownChanges(changes []Change) string {
 		c := &changes[i]
 		row := Benchmark{Pkg: c.Pkg, Name: c.Name}
 		delta := ""
-		if c.Old != nil && c.New != nil && c.Old.Ir > 0 && c.Old.K == c.New.K {
+		if c.Old != nil && c.New != nil && c.Old.Ir > 0 && c.Old.Ir != c.New.Ir {
 			delta = gate.Change(c.Old.Ir, c.New.Ir).Signed()
 		}
 		reason := ""

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,7 +93,7 @@ func text(t *testing.T, d *Document, o TextOptions) string {
 	return b.String()
 }
 
-func jsonOf(t *testing.T, d *Document) string {
+func jsonOf(t testing.TB, d *Document) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := d.WriteJSON(&b); err != nil {
@@ -455,33 +456,28 @@ func FuzzReadJSON(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())
+	f.Add([]byte(jsonOf(f, everything())))
 	f.Add([]byte(`{"schema":1,"benchmarks":[{"pkg":"p","name":"A","verdict":"removed"}],"run":{}}`))
+	f.Add([]byte(`{"schema":1,"benchmarks":[{"pkg":"p","name":"A","verdict":"ok","ir_per_op":1,"k":1,"allocs_per_op":0,"bytes_per_op":0}],"run":{}}`))
+	f.Add([]byte(`{"schema":1,"benchmarks":[{"pkg":"p","name":"A","verdict":"new","ir_per_op":1,"k":1,"allocs_per_op":0,"bytes_per_op":0,"budget":5,"limit_pct":1,"delta_pct":1}],"budget_changes":[{}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := ReadJSON(bytes.NewReader(text))
 		if err != nil {
 			return
 		}
-		var out bytes.Buffer
-		for _, write := range []func() error{
-			func() error { return d.WriteText(&out, TextOptions{All: true}) },
-			func() error { return d.WriteBench(&out) },
-			func() error { return d.WriteJSON(&out) },
-		} {
-			if err := write(); err != nil {
-				t.Error(err)
+		for name, write := range forms {
+			if err := write(d, io.Discard); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
+		checkMarkdown(t, d)
 	})
 }
 
 func TestWriteFails(t *testing.T) {
 	d := Judged(target, tools, everyVerdict(), run)
-	for name, write := range map[string]func(*full) error{
-		"json":  func(w *full) error { return d.WriteJSON(w) },
-		"text":  func(w *full) error { return d.WriteText(w, TextOptions{}) },
-		"bench": func(w *full) error { return d.WriteBench(w) },
-	} {
-		if err := write(new(full)); !errors.Is(err, errFull) {
+	for name, write := range forms {
+		if err := write(d, new(full)); !errors.Is(err, errFull) {
 			t.Errorf("%s: got %v, want %v", name, err, errFull)
 		}
 	}

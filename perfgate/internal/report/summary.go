@@ -45,7 +45,7 @@ func (b *Benchmark) verdict() gate.Verdict {
 func (d *Document) unchanged() int {
 	n := 0
 	for _, b := range d.Benchmarks {
-		if b.verdict() == gate.OK && *b.IrPerOp == *b.Budget {
+		if b.verdict() == gate.OK && b.Budget != nil && *b.IrPerOp == *b.Budget {
 			n++
 		}
 	}
