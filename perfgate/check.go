@@ -91,10 +91,7 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 		if o.based {
 			lower = "" // a base is no budget to be lowered
 		}
-		d.Locate(func(k gate.Key) report.Place {
-			file, line := s.Place(k)
-			return report.Place{File: file, Line: line}
-		})
+		d.Locate(placesOf(s))
 		d.SetChanges(changes)
 		d.Explain(func(k gate.Key) *explain.Explanation { return explained[k] })
 		d.Summarize(code, lower)

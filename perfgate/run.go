@@ -37,6 +37,8 @@ func run(ctx context.Context, o *options, std streams) (int, error) {
 		}
 		p.clear()
 		d := report.New(s.Target, s.Toolchain, samples, runInfo(s, o, start))
+		d.Notes = s.Warnings()
+		d.Locate(placesOf(s))
 		code := gate.ExitOK
 		if slices.ContainsFunc(samples, func(x gate.Sample) bool { return x.Fault != nil }) {
 			code = gate.ExitFault

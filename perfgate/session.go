@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/cachegrind"
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 	"github.com/cachekit-go/cachekit/perfgate/internal/process"
 	"github.com/cachekit-go/cachekit/perfgate/internal/report"
@@ -54,5 +55,13 @@ func runInfo(s *measure.Session, o *options, start time.Time) report.Run {
 		Jobs:           o.request.Jobs,
 		ValgrindStarts: s.Starts(),
 		Totals:         []report.Total{},
+	}
+}
+
+// placesOf returns what tells where a benchmark function stands.
+func placesOf(s *measure.Session) func(gate.Key) report.Place {
+	return func(k gate.Key) report.Place {
+		file, line := s.Place(k)
+		return report.Place{File: file, Line: line}
 	}
 }

@@ -150,6 +150,15 @@ func TestEqualBenchmarks(t *testing.T) {
 	}
 }
 
+// TestEqualBenchmarksFiles: another file beside is no difference.
+func TestEqualBenchmarksFiles(t *testing.T) {
+	a := files("a_test.go", laidSource, "b_test.go", "package m\n\nimport \"testing\"\n\nfunc BenchmarkNew(b *testing.B) {}\n")
+	got := slices.Sorted(maps.Keys(equalBenchmarks(a, files("a_test.go", laidSource))))
+	if want := []string{"BenchmarkOther", "BenchmarkSum"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestDiffers(t *testing.T) {
 	var none *laidTests
 	if none.differs(gate.Key{Name: "A"}) != "" || !none.comparesSome() || none.gone() != nil {
