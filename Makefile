@@ -11,8 +11,11 @@ PREFIX = /usr/local
 # How long each fuzz target runs: a time, or a number of executions as in 1000x.
 FUZZTIME = 20s
 
+# What perf-ir-vs-base compares with; nothing is origin/main, or main.
+PERF_IR_BASE =
+
 .DEFAULT_GOAL = help
-.PHONY: help perf-ir perf-ir-update test fuzz bench bench-vs-original check install exactness unrelated ffi install-ffi bin/perfgate
+.PHONY: help perf-ir perf-ir-vs-base perf-ir-update test fuzz bench bench-vs-original check install exactness unrelated ffi install-ffi bin/perfgate
 
 help: ## print this list
 	@echo 'make TARGET [ARGS="flags"], for example: make perf-ir ARGS="-bench Store/size=1024"'
@@ -22,6 +25,10 @@ help: ## print this list
 perf-ir: bin/perfgate ## count the instructions of ./bench and judge them against baselines.json
 	@scripts/need valgrind
 	bin/perfgate check $(ARGS) ./bench
+
+perf-ir-vs-base: bin/perfgate ## the same against the merge base with PERF_IR_BASE, measured too
+	@scripts/need valgrind
+	bin/perfgate check -base '$(PERF_IR_BASE)' $(ARGS) ./bench
 
 perf-ir-update: bin/perfgate ## lower the budgets; to raise: ARGS='-allow-increase -reason "why"'
 	@scripts/need valgrind

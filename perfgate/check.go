@@ -58,11 +58,15 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 		}
 		budgets := file.Budgets(s.Target, s.Toolchain)
 		budgets.Exact = o.exact
-		options := o.gate()
 		var judgement gate.Judgement
+		var changes []gate.BudgetChange
 		var old oldSides
 		if o.based {
-			judgement, old, err = checkBase(ctx, s, o, budgets)
+			var b *base
+			if judgement, b, err = checkBase(ctx, s, o, budgets); err == nil {
+				old = b.oldSide
+				changes, err = b.budgetChanges(ctx, file, path)
+			}
 		} else {
 			judgement, err = checkFile(ctx, s, o, budgets)
 			old = recordedSides(s, o, file, path)
@@ -78,23 +82,31 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 			judgement.Notes = append(judgement.Notes, "not explained: "+err.Error())
 		}
 		p.clear()
-		if n := len(judgement.Same); n > 0 {
-			options.Same = true
-			judgement.Notes = append(judgement.Notes, fmt.Sprintf("not measured, since the test binary is the base's: %s", strings.Join(judgement.Same, ", ")))
-		}
+		judgement.Notes = append(judgement.Notes, s.Warnings()...)
+		options := o.gate()
+		options.Same = len(judgement.Same) > 0
 		code := gate.Exit(judgement.Rows, options)
 		d := report.Judged(s.Target, s.Toolchain, judgement, runInfo(s, o, start))
 		lower := "perfgate update " + o.selection(true)
 		if o.based {
 			lower = "" // a base is no budget to be lowered
 		}
+		d.Locate(func(k gate.Key) report.Place {
+			file, line := s.Place(k)
+			return report.Place{File: file, Line: line}
+		})
+		d.SetChanges(changes)
 		d.Explain(func(k gate.Key) *explain.Explanation { return explained[k] })
 		d.Summarize(code, lower)
 		if err := writeDocument(d, o, std); err != nil {
 			return 0, err
 		}
 		explainHint(ctx, judgement.Rows, o, std, old)
-		checkHints(judgement.Rows, o, std, path, found)
+		if o.based {
+			baseHints(judgement.Rows, std)
+		} else {
+			checkHints(judgement.Rows, o, std, path, found)
+		}
 		return code, nil
 	})
 }
@@ -117,8 +129,9 @@ func checkFile(ctx context.Context, s *measure.Session, o *options, budgets gate
 	return judgement, nil
 }
 
-// checkBase judges against the merge base, and returns what explains its rows.
-func checkBase(ctx context.Context, s *measure.Session, o *options, file gate.Budgets) (gate.Judgement, oldSides, error) {
+// checkBase judges against the merge base, and returns that too. Limits of
+// their own come from the file.
+func checkBase(ctx context.Context, s *measure.Session, o *options, file gate.Budgets) (gate.Judgement, *base, error) {
 	b, err := openBase(ctx, s, o)
 	if err != nil {
 		return gate.Judgement{}, nil, err
@@ -145,7 +158,7 @@ func checkBase(ctx context.Context, s *measure.Session, o *options, file gate.Bu
 		}
 		judgement = gate.Check(samples, budgets, everything)
 	}
-	return judgement, b.oldSide, nil
+	return judgement, b, nil
 }
 
 // regressed returns the samples of the rows that would fail the gate.
@@ -170,6 +183,16 @@ func replaced(samples, again []gate.Sample) []gate.Sample {
 		}
 	}
 	return out
+}
+
+// baseHints prints how to accept a slowdown against the merge base.
+func baseHints(rows []gate.Row, std streams) {
+	for _, r := range rows {
+		if r.Verdict == gate.Regressed {
+			hint(std, fmt.Sprintf("if meant, say so at the end of a commit message: `%s: %s +%v%% why`", gate.AcceptTrailer, exact.Pattern(r.Name), gate.LimitFor(r.Deciding())))
+			return
+		}
+	}
 }
 
 // checkHints prints the next command for each thing that is not as it should be.

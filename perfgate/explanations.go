@@ -157,7 +157,7 @@ func contradiction(p explain.Profile, measured gate.PerOp) string {
 
 // explainHint names the command that tells more of the first red row.
 func explainHint(ctx context.Context, rows []gate.Row, o *options, std streams, old oldSides) {
-	for _, r := range mostChanged(rows, 1) {
+	for _, r := range mostChanged(rows, min(1, o.explained)) {
 		if side, err := old(ctx, r); err == nil && side.tree != nil && r.Verdict == gate.Regressed {
 			hint(std, fmt.Sprintf("more of it: `perfgate explain -base %s %s %s`", side.commit.Short(), quote(r.Name), o.selection(false)))
 		}

@@ -35,3 +35,12 @@ func ParseAcceptance(value string) (Acceptance, error) {
 	}
 	return Acceptance{pattern, limit, reason}, nil
 }
+
+// LimitFor returns the least limit, in whole percent, that lets c pass.
+func LimitFor(c Comparison) Percent {
+	delta, ok := c.Delta()
+	if !ok {
+		delta = fromZero
+	}
+	return (max(delta, 0)/scale + 1) * scale
+}

@@ -73,3 +73,21 @@ func TestCheckBase(t *testing.T) {
 		}
 	}
 }
+
+func TestLimitFor(t *testing.T) {
+	for _, test := range []struct {
+		was, now PerOp
+		want     Percent
+	}{
+		{100, 120, 21_0000}, {100_0000, 101_0000, 2_0000}, {1000, 1019, 2_0000}, {0, 5, 101_0000}, {100, 90, 1_0000},
+	} {
+		c := Comparison{Was: test.was, Now: test.now}
+		got := LimitFor(c)
+		if got != test.want {
+			t.Errorf("%v to %v: got %v, want %v", test.was, test.now, got, test.want)
+		}
+		if v := compare(Ir, test.was, test.now, 0, got); v == Regressed {
+			t.Errorf("%v to %v: %v is not enough", test.was, test.now, got)
+		}
+	}
+}

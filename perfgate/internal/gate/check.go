@@ -36,6 +36,7 @@ type Scope func(Key) bool
 
 // A Judgement is what [Check] returns.
 type Judgement struct {
+	Base       string   // what was judged against, as in "base 3f2c1a9"; "" for the budgets of a file
 	Rows       []Row    // sorted by key
 	OutOfScope int      // budgets that the selection left out
 	Notes      []string // differences of toolchain that did not decide
@@ -74,7 +75,7 @@ func Check(samples []Sample, b Budgets, scope Scope) Judgement {
 		}
 	}
 	slices.SortFunc(j.Rows, func(a, b Row) int { return a.Compare(b.Key) })
-	j.Notes, j.Same = b.Notes, b.Same
+	j.Base, j.Notes, j.Same = b.Base, b.Notes, b.Same
 	return j
 }
 

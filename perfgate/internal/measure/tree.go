@@ -265,13 +265,14 @@ func (s *Session) Drop(pkgs []string) {
 	s.dropped = true
 }
 
-// Place returns where the function of a benchmark stands, "" if nowhere.
+// Place returns where the function of a benchmark stands, "" if nowhere: the
+// file relative to the request's folder, if it is below.
 func (s *Session) Place(k gate.Key) (file string, line int) {
 	function, _, _ := strings.Cut("Benchmark"+k.Name, "/")
 	for _, p := range s.Packages {
 		for _, b := range p.Benchmarks {
 			if p.ImportPath == k.Pkg && b.Name == function {
-				return b.File, b.Line
+				return s.relative(b.File), b.Line
 			}
 		}
 	}

@@ -24,8 +24,10 @@ type Document struct {
 	Schema     int            `json:"schema"`
 	Target     gate.Target    `json:"target"`
 	Toolchain  gate.Toolchain `json:"toolchain"`
-	Summary    string         `json:"summary"`    // what it comes to, in one line: see [Document.Summarize]
-	Benchmarks []Benchmark    `json:"benchmarks"` // sorted by package and name
+	Base       string         `json:"base,omitempty"` // what was judged against, as in "base 3f2c1a9"; missing for the budgets of a file
+	Summary    string         `json:"summary"`        // what it comes to, in one line: see [Document.Summarize]
+	Benchmarks []Benchmark    `json:"benchmarks"`     // sorted by package and name
+	Same       []string       `json:"same,omitempty"` // packages that were not measured: their test binaries are the base's
 	OutOfScope int            `json:"out_of_scope,omitempty"`
 	Notes      []string       `json:"notes,omitempty"`
 	Changes    []Change       `json:"budget_changes,omitempty"`
@@ -158,7 +160,7 @@ func New(t gate.Target, tc gate.Toolchain, samples []gate.Sample, run Run) *Docu
 
 // Judged returns the document of a judgement.
 func Judged(t gate.Target, tc gate.Toolchain, j gate.Judgement, run Run) *Document {
-	d := &Document{Schema: Schema, Target: t, Toolchain: tc, Run: run, Benchmarks: []Benchmark{}, OutOfScope: j.OutOfScope, Notes: j.Notes}
+	d := &Document{Schema: Schema, Target: t, Toolchain: tc, Run: run, Benchmarks: []Benchmark{}, Base: j.Base, Same: j.Same, OutOfScope: j.OutOfScope, Notes: j.Notes}
 	for i := range j.Rows {
 		r := &j.Rows[i]
 		b := Benchmark{Pkg: r.Pkg, Name: r.Name, Verdict: &r.Verdict, Reason: r.Reason, Notes: r.Notes}

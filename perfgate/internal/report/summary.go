@@ -13,6 +13,8 @@ import (
 // lowers budgets, "" where there is none.
 func (d *Document) Summarize(exit int, update string) {
 	switch {
+	case len(d.Benchmarks) == 0 && exit == gate.ExitOK:
+		d.Summary = "pass: nothing to measure, the test binaries are those of " + d.Base
 	case len(d.Benchmarks) == 0:
 		d.Summary = "fail: nothing was judged"
 	case exit == gate.ExitOK:
@@ -52,7 +54,11 @@ func (d *Document) unchanged() int {
 
 func (d *Document) passed(update string) string {
 	n := d.count()
-	parts := []string{plural(len(d.Benchmarks)-n[gate.New]-n[gate.Removed], "benchmark") + " within budget"}
+	within := " within budget"
+	if d.Base != "" {
+		within = " within the limit of " + d.Base
+	}
+	parts := []string{plural(len(d.Benchmarks)-n[gate.New]-n[gate.Removed], "benchmark") + within}
 	switch {
 	case n[gate.Improved] > 0 && update != "":
 		parts = append(parts, fmt.Sprintf("%s can be lowered: %s", plural(n[gate.Improved], "budget"), update))

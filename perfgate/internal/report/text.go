@@ -46,6 +46,9 @@ func (d *Document) WriteText(w io.Writer, o TextOptions) error {
 	if n := d.count()[gate.OK]; n > 0 {
 		fmt.Fprintf(b, "%s  %d  unchanged to the instruction: %d\n", paint("ok", gate.OK, o.Color), n, d.unchanged())
 	}
+	if len(d.Same) > 0 {
+		fmt.Fprintf(b, "not measured, with the test binary of %s: %s\n", d.Base, strings.Join(d.Same, ", "))
+	}
 	if d.OutOfScope > 0 {
 		fmt.Fprintf(b, "out of scope: %s not looked at\n", plural(d.OutOfScope, "budget"))
 	}
