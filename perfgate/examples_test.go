@@ -63,15 +63,13 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	comment := regexp.MustCompile(`(?m)^// ?`).ReplaceAllString(string(doc), "")
-	for line := range strings.Lines(comment) {
-		if strings.HasPrefix(line, "\t") && examplesIn(line) == nil {
-			t.Errorf("doc.go: no test can run %q", line)
-		}
-	}
 	type source struct{ where, text string }
 	sources := []source{{"doc.go", comment}, {"README.md", string(readme)}}
+	demandExamples(t, "doc.go", comment, "\t")
 	for _, c := range commands() {
 		sources = append(sources, source{"help_" + c.name, c.long})
+		_, after, _ := strings.Cut(c.long, "\nExample:\n")
+		demandExamples(t, "help "+c.name, after, "  ")
 	}
 	lab := newExampleLab(t)
 	for _, s := range sources {
@@ -86,6 +84,17 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// demandExamples demands that every line that is indented is an example, and
+// will be run.
+func demandExamples(t *testing.T, where, text, indent string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, indent) && examplesIn(line) == nil {
+			t.Errorf("%s: no test can run %q", where, line)
+		}
+	}
+}
+
 // An example is a line for the shell.
 type example struct {
 	line   string
@@ -94,7 +103,7 @@ type example struct {
 
 // An example's line is indented, or stands behind "Example: ".
 var (
-	exampleLine   = regexp.MustCompile(`^(?:Example: |\t| {2,})(?:\$ )?(perfgate .*)$`)
+	exampleLine   = regexp.MustCompile(`^(?:Example: |\t| {2,})(?:\$ )?((?:perfgate|go tool pprof) .*)$`)
 	exampleStatus = regexp.MustCompile(`#.* exit status (\d)`)
 )
 

@@ -140,7 +140,7 @@ func explainChange(sample gate.Sample, was gate.PerOp, s *measure.Session, new m
 }
 
 func profileOf(s *measure.Session, k int, p measure.Profile) explain.Profile {
-	return explain.Profile{K: k, Lo: p.Lo, Hi: p.Hi, Source: s.Source}
+	return explain.Profile{K: k, Lo: p.Lo, Hi: p.Hi, Source: s.Source, Package: s.Package}
 }
 
 // contradiction says if a profile is not of what was measured, as can be when a

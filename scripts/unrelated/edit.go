@@ -72,7 +72,7 @@ type editor struct {
 
 // newEditor looks at the packages of a lab's tree.
 func newEditor(ctx context.Context, l *lab, seed uint64) (*editor, error) {
-	args := append([]string{"list", "-test", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles", "./bench"}, imports...)
+	args := append([]string{"list", "-test", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles", "./bench"}, imports...)
 	text, err := l.output(ctx, "go", args...)
 	if err != nil {
 		return nil, err

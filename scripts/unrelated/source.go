@@ -16,8 +16,8 @@ import (
 
 // A source is a package, as go list describes it.
 type source struct {
-	ImportPath, Dir, Export            string
-	GoFiles, TestGoFiles, XTestGoFiles []string
+	ImportPath, Dir, Export string
+	GoFiles, TestGoFiles    []string
 }
 
 // exports are the files with what packages export, by import path.

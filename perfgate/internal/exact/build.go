@@ -23,6 +23,10 @@ type Package struct {
 	Benchmarks []Benchmark // its benchmark functions, also those of files that the build leaves out
 	Err        string      // why it cannot be built, as far as go list knows
 
+	// Dirs are the import paths of the packages that its test binary is made of,
+	// by folder, but for the standard library's.
+	Dirs map[string]string
+
 	inputs inputs
 }
 
@@ -74,7 +78,7 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 		if p.DepOnly || p.ForTest != "" || strings.HasSuffix(path, ".test") {
 			continue
 		}
-		q := Package{ImportPath: path, Dir: p.Dir}
+		q := Package{ImportPath: path, Dir: p.Dir, Dirs: make(map[string]string)}
 		deps := append(p.Deps, path)
 		test := byPath[path+".test"]
 		if test != nil {
@@ -87,6 +91,9 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 			}
 			if len(l.CgoFiles) > 0 {
 				q.CGO = allowed
+			}
+			if l.ForTest == "" {
+				q.Dirs[l.Dir] = dep
 			}
 			q.inputs.add(dep, &l.inputPackage, g.ModCache)
 		}

@@ -19,8 +19,12 @@ type Profile struct {
 	Lo, Hi count.Count // file names as in [Line]
 
 	// Source returns the text of a file that the lines name. If it is nil or
-	// fails, lines of two profiles correspond by their numbers.
+	// fails, lines of two profiles correspond by their numbers, and belong to the
+	// symbol that executes them.
 	Source func(file string) (string, error)
+
+	// Package returns the import path of the package that a file is in, or "".
+	Package func(file string) string
 }
 
 // IrPerOp returns the instructions of one iteration.
@@ -46,14 +50,16 @@ func Of(p Profile) *Explanation { return Compare(Profile{}, p) }
 // lists functions of yours whose text changed, however little they did: one that
 // calls another once more is the cause, and that one has the instructions.
 //
-// A function that was renamed is one that went and one that came. Lines
+// Functions are those of the source: what the compiler inlined counts where it
+// is written. A function that was renamed is one that went and one that came. Lines
 // correspond where the text around them does, though they were moved.
 func Compare(old, new Profile) *Explanation {
 	e := &Explanation{Old: old.IrPerOp(), New: new.IrPerOp()}
 	e.Delta = e.New - e.Old
-	all := functions(old, new)
+	was, is := old.bySource(), new.bySource()
+	all := functionChanges(was, is)
+	changed := lineChanges(was, is, lineMaps{old: old, new: new, maps: make(map[string]lineMap)})
 	e.Other = e.Delta
-	changed := lineChanges(old, new)
 	whole, edited := false, 0
 	for i, f := range all {
 		whole = whole || enough(e.Delta, e.Other, f.Delta, i)
@@ -67,7 +73,6 @@ func Compare(old, new Profile) *Explanation {
 		if f.Group == Yours || !less(f.Delta, all[0].Delta, functionPct) {
 			f.Lines = mostChanged(changed[f.Name], f.Delta)
 		}
-		f.Name = functionName(f.Name)
 		e.Functions = append(e.Functions, f)
 	}
 	slices.SortStableFunc(e.Functions, func(a, b Function) int { return order(a.Group) - order(b.Group) })
@@ -87,23 +92,39 @@ func size(q gate.PerOp) gate.PerOp { return max(q, -q) }
 
 func order(g Group) int { return slices.Index([]Group{Yours, Std, Runtime, Testing, Native}, g) }
 
-// functions returns the functions that changed, by symbol, the largest change
-// first.
-func functions(old, new Profile) []Function {
-	files := make(map[string][]string)
-	for _, c := range []count.Count{old.Lo, old.Hi, new.Lo, new.Hi} {
-		for l := range c.Lines {
-			if !slices.Contains(files[l.Function], l.File) {
-				files[l.Function] = append(files[l.Function], l.File)
-			}
+// bySource is a profile per iteration, by the functions of the source.
+type bySource struct {
+	functions map[string]gate.PerOp
+	lines     map[count.Line]gate.PerOp
+	files     map[string][]string // by function
+}
+
+func (p Profile) bySource() bySource {
+	s := bySource{make(map[string]gate.PerOp), make(map[count.Line]gate.PerOp), make(map[string][]string)}
+	rest := slopes(p.Lo.Functions, p.Hi.Functions, p.K) // what has no line
+	owners := newOwners(p)
+	for l, ir := range slopes(p.Lo.Lines, p.Hi.Lines, p.K) {
+		rest[l.Function] -= ir
+		l.Function = owners.name(l)
+		s.functions[l.Function] += ir
+		s.lines[l] += ir
+		if !slices.Contains(s.files[l.Function], l.File) {
+			s.files[l.Function] = append(s.files[l.Function], l.File)
 		}
 	}
-	was, is := slopes(old.Lo.Functions, old.Hi.Functions, old.K), slopes(new.Lo.Functions, new.Hi.Functions, new.K)
+	for symbol, ir := range rest {
+		s.functions[functionName(symbol)] += ir
+	}
+	return s
+}
+
+// functionChanges returns the functions that changed, the largest change first.
+func functionChanges(old, new bySource) []Function {
 	var all []Function
-	for symbol := range union(was, is) {
-		f := Function{Name: symbol, Old: was[symbol], New: is[symbol], Delta: is[symbol] - was[symbol]}
-		if f.Delta != 0 {
-			f.Group = groupOf(symbol, files[symbol])
+	for name := range union(old.functions, new.functions) {
+		f := Function{Name: name, Old: old.functions[name], New: new.functions[name]}
+		if f.Delta = f.New - f.Old; f.Delta != 0 {
+			f.Group = groupOf(name, slices.Concat(old.files[name], new.files[name]))
 			all = append(all, f)
 		}
 	}
@@ -133,19 +154,18 @@ func union[K comparable, V any](a, b map[K]V) map[K]V {
 	return all
 }
 
-// lineChanges returns the lines that changed, by symbol.
-func lineChanges(old, new Profile) map[string][]Line {
-	moved := lineMaps{old: old, new: new, maps: make(map[string]lineMap)}
+// lineChanges returns the lines that changed, by function.
+func lineChanges(old, new bySource, moved lineMaps) map[string][]Line {
 	type place struct {
 		count.Line
 		gone bool
 	}
 	type sides struct{ old, new gate.PerOp }
 	all := make(map[place]sides)
-	for l, ir := range slopes(new.Lo.Lines, new.Hi.Lines, new.K) {
+	for l, ir := range new.lines {
 		all[place{l, false}] = sides{0, ir}
 	}
-	for l, ir := range slopes(old.Lo.Lines, old.Hi.Lines, old.K) {
+	for l, ir := range old.lines {
 		at := place{l, false}
 		at.Number, at.gone = moved.of(l.File).find(l.Number)
 		s := all[at]

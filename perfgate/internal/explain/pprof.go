@@ -18,9 +18,8 @@ import (
 //
 // The sample type is Ir. pprof knows whole numbers only, so the values are the
 // instructions of 10^K iterations, which are exact; its flag -divide_by shows
-// those of one. There are no call stacks: each function stands for itself. Code
-// that was inlined belongs to the function that it is in, on its own file's
-// lines.
+// those of one. There are no call stacks: a function stands for itself, and what
+// was inlined for itself in the function that it is in.
 func (p Profile) WritePprof(w io.Writer, title string, path func(file string) string) error {
 	out := &profile.Profile{
 		SampleType:        []*profile.ValueType{{Type: "Ir", Unit: "count"}},
@@ -29,22 +28,37 @@ func (p Profile) WritePprof(w io.Writer, title string, path func(file string) st
 		// Without a program there would be a search for one.
 		Mapping: []*profile.Mapping{{ID: 1, Limit: math.MaxUint64, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}},
 	}
-	type place struct{ symbol, file string }
-	functions := make(map[place]*profile.Function)
-	for _, l := range p.perLine() {
-		at := place{l.Function, l.File}
-		f := functions[at]
-		if f == nil {
-			name := functionName(l.Function)
-			f = &profile.Function{ID: uint64(len(functions) + 1), Name: name, SystemName: l.Function}
-			if l.File != "" {
-				f.Filename = path(l.File)
-			}
-			functions[at] = f
-			out.Function = append(out.Function, f)
+	functions := make(map[profile.Function]*profile.Function)
+	function := func(name, symbol, file string) *profile.Function {
+		f := profile.Function{Name: name, SystemName: symbol}
+		if file != "" {
+			f.Filename = path(file)
+		}
+		if functions[f] == nil {
+			f := f
+			functions[f] = &f
+			f.ID = uint64(len(functions))
+			out.Function = append(out.Function, &f)
+		}
+		return functions[f]
+	}
+	owners := newOwners(p)
+	all := p.perLine()
+	home := make(map[string]string) // files of symbols
+	for _, l := range all {
+		if home[l.Function] == "" && isOf(l.Function, owners.name(l.Line)) {
+			home[l.Function] = l.File
+		}
+	}
+	for _, l := range all {
+		name, symbol := owners.name(l.Line), functionName(l.Function)
+		at := []profile.Line{{Function: function(symbol, l.Function, l.File), Line: int64(l.Number)}}
+		if !isOf(l.Function, name) {
+			at[0].Function = function(name, name, l.File)
+			at = append(at, profile.Line{Function: function(symbol, l.Function, home[l.Function])})
 		}
 		id := uint64(len(out.Location) + 1)
-		location := &profile.Location{ID: id, Mapping: out.Mapping[0], Address: id, Line: []profile.Line{{Function: f, Line: int64(l.Number)}}}
+		location := &profile.Location{ID: id, Mapping: out.Mapping[0], Address: id, Line: at}
 		out.Location = append(out.Location, location)
 		out.Sample = append(out.Sample, &profile.Sample{Location: []*profile.Location{location}, Value: []int64{l.ir}})
 	}

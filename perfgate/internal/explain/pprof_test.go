@@ -33,22 +33,41 @@ func TestWritePprof(t *testing.T) {
 	if want := []string{"F: instructions of 10 iterations"}; !slices.Equal(got.Comments, want) {
 		t.Errorf("got comments %q, want %q", got.Comments, want)
 	}
-	type sample struct {
-		name, file string
-		line, ir   int64
+	want := []sample{
+		{"example.com/m.v2.F", "", "", 0, 4},
+		{"example.com/m.v2.F", "", "/src/" + goroot + "strings/strings.go", 7, 5},
+		{"example.com/m.v2.F", "", "/src/m.go", 2, 300},
+		{"memcpy", "", "", 0, 90},
+	}
+	if samples := samplesOf(t, p); !slices.Equal(samples, want) {
+		t.Errorf("got %v, want %v", samples, want)
+	}
+}
+
+// sample is one of a profile in pprof's format.
+type sample struct {
+	name, in, file string
+	line, ir       int64
+}
+
+func samplesOf(t *testing.T, p Profile) []sample {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.WritePprof(&b, "", func(file string) string { return "/src/" + file }); err != nil {
+		t.Fatal(err)
+	}
+	got, err := profile.Parse(&b)
+	if err != nil {
+		t.Fatal(err)
 	}
 	var samples []sample
 	for _, s := range got.Sample {
-		l := s.Location[0].Line[0]
-		samples = append(samples, sample{l.Function.Name, l.Function.Filename, l.Line, s.Value[0]})
+		frames := s.Location[0].Line
+		x := sample{name: frames[0].Function.Name, file: frames[0].Function.Filename, line: frames[0].Line, ir: s.Value[0]}
+		if len(frames) > 1 {
+			x.in = frames[1].Function.Name
+		}
+		samples = append(samples, x)
 	}
-	want := []sample{
-		{"example.com/m.v2.F", "", 0, 4},
-		{"example.com/m.v2.F", "/src/" + goroot + "strings/strings.go", 7, 5},
-		{"example.com/m.v2.F", "/src/m.go", 2, 300},
-		{"memcpy", "", 0, 90},
-	}
-	if !slices.Equal(samples, want) {
-		t.Errorf("got %v, want %v", samples, want)
-	}
+	return samples
 }

@@ -18,8 +18,8 @@ func functionName(symbol string) string {
 	return symbol
 }
 
-// packagePath returns the import path, as the linker writes it, of the package
-// that a symbol is in, or "" for one without: a function that is local to an
+// packagePath returns the import path of the package that a function is in, up to
+// a dot in its last element, or "" for one without: a function that is local to an
 // assembly file, or C.
 func packagePath(symbol string) string {
 	for _, generated := range []string{"type:.eq.", "type:.hash.", "go:"} {
@@ -34,12 +34,12 @@ func packagePath(symbol string) string {
 	return symbol[:last+dot]
 }
 
-// groupOf returns whose code a symbol is. files are those that its lines are in.
+// groupOf returns whose code a function is. files are those that its lines are in.
 //
 // What the standard library is, the files tell where there are some: a module
 // may have a name without a dot.
-func groupOf(symbol string, files []string) Group {
-	pkg := packagePath(symbol)
+func groupOf(name string, files []string) Group {
+	pkg := packagePath(name)
 	own, foreign := false, false // files: of the package in GOROOT, of nothing in GOROOT
 	for _, f := range files {
 		dir := ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -169,6 +170,21 @@ func (s *Session) Path(file string) string {
 		return file
 	}
 	return filepath.Join(s.req.Dir, file)
+}
+
+// Package returns the import path of the package that such a file is in, "" if
+// that is not known.
+func (s *Session) Package(file string) string {
+	if rest, ok := strings.CutPrefix(file, goroot); ok {
+		return path.Dir(rest)
+	}
+	dir := filepath.Dir(s.Path(file))
+	for _, p := range s.Packages {
+		if path := p.Dirs[dir]; path != "" {
+			return path
+		}
+	}
+	return ""
 }
 
 func exists(path string) bool {

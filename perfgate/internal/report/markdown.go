@@ -131,6 +131,9 @@ func (d *Document) markdownRest() string {
 	if n := d.count()[gate.OK]; n > 0 {
 		p.add(fmt.Sprintf("\n%s ok, unchanged to the instruction: %d.\n", plural(n, "benchmark"), d.unchanged()))
 	}
+	if len(d.Same) > 0 {
+		p.add("\nNot measured, with the test binary of " + escape(shorten(d.Base, 100)) + ": " + code(shorten(strings.Join(d.Same, ", "), 500)) + "\n")
+	}
 	if d.OutOfScope > 0 {
 		p.add(fmt.Sprintf("\nOut of scope: %s not looked at.\n", plural(d.OutOfScope, "budget")))
 	}

@@ -106,7 +106,7 @@ func TestTextVerdicts(t *testing.T) {
 	j := everyVerdict()
 	d := Judged(target, tools, j, run)
 	d.Summarize(gate.ExitOver, "")
-	want := `linux/amd64  go1.26.8  cachegrind 3.19.0
+	want := `linux/amd64  go1.26.8  cachegrind 3.19.0  11 benchmarks: 1 regressed, 1 removed, 1 broken, 1 unstable, 1 empty, 1 incomparable, 1 new, 1 warned, 1 improved, 2 ok
         Ir/op  allocs/op  B/op  k
 New        50          3   129  2  new
 OK      1,000          3   129  2  ok

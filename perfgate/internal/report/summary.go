@@ -34,6 +34,22 @@ func (d *Document) count() map[gate.Verdict]int {
 	return n
 }
 
+// counts says how many rows of a judgement have which verdict, the worst first,
+// to stand behind a heading. Of a run, which judges nothing, it is empty.
+func (d *Document) counts() string {
+	n := d.count()
+	if n[0] > 0 || len(d.Benchmarks) == 0 {
+		return ""
+	}
+	var parts []string
+	for v := gate.Regressed; v <= gate.OK; v++ {
+		if n[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %v", n[v], v))
+		}
+	}
+	return "  " + plural(len(d.Benchmarks), "benchmark") + ": " + strings.Join(parts, ", ")
+}
+
 func (b *Benchmark) verdict() gate.Verdict {
 	if b.Verdict == nil {
 		return 0

@@ -31,7 +31,7 @@ type TextOptions struct {
 // need attention, the worst last, then the verdict.
 func (d *Document) WriteText(w io.Writer, o TextOptions) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s/%s  %s  %s %s\n", d.Target.GOOS, d.Target.GOARCH, d.Toolchain.Go, d.Target.Method, d.Toolchain.Valgrind)
+	fmt.Fprintf(b, "%s/%s  %s  %s %s%s\n", d.Target.GOOS, d.Target.GOARCH, d.Toolchain.Go, d.Target.Method, d.Toolchain.Valgrind, d.counts())
 	several := d.severalPackages()
 	plain, remarkable := d.split(o.All)
 	shown := len(plain) > 0

@@ -1,0 +1,5 @@
+//go:build !race
+
+package floe_test
+
+const raceEnabled = false
