@@ -202,10 +202,10 @@ func checkHints(rows []gate.Row, o *options, std streams, path string, found boo
 	switch {
 	case !found:
 		fmt.Fprintf(std.err, "perfgate: no budgets yet (%s)\n", filepath.Base(path))
-		hint(std, "record these with `perfgate update "+where+"`")
+		hint(std, "record these with `perfgate update "+where+"`, or compare with main now: `perfgate check -base main "+where+"`")
 	case len(has[gate.Incomparable]) > 0:
 		fmt.Fprintf(std.err, "perfgate: incomparable: %s\n", has[gate.Incomparable][0].Reason)
-		hint(std, "record anew: `perfgate update -allow-increase -reason \"...\" "+where+"`")
+		hint(std, "compare on this machine: `perfgate check -base main "+where+"`; or record anew: `perfgate update -allow-increase -reason \"...\" "+where+"`")
 	case len(has[gate.New]) > 0 && o.newVerdict != "allow":
 		hint(std, "record the new budgets with `perfgate update "+where+"`, or pass them with -new=allow")
 	}

@@ -109,7 +109,7 @@ func fail(ctx context.Context, err error, std streams) int {
 		return gate.ExitUsage
 	}
 	if errors.Is(err, gate.ErrOtherToolchain) {
-		hint(std, `record anew: perfgate update -allow-increase -reason "..." ./...`)
+		hint(std, `compare on this machine: perfgate check -base main ./...; or record anew: perfgate update -allow-increase -reason "..." ./...`)
 		return gate.ExitIncomparable
 	}
 	return gate.ExitFault
