@@ -63,7 +63,8 @@ func openBase(ctx context.Context, s *measure.Session, o *options) (*base, error
 	if err := b.findSame(ctx, o); err != nil {
 		return nil, err
 	}
-	return b, b.loadResults(o)
+	b.loadResults(o)
+	return b, nil
 }
 
 // findBase finds the commit.
@@ -131,19 +132,17 @@ func mayBeRead(file string) bool {
 }
 
 // loadResults looks for results of an earlier run.
-func (b *base) loadResults(o *options) error {
+func (b *base) loadResults(o *options) {
 	for _, p := range b.tree.Packages {
 		inputs, err := b.tree.Inputs(p.ImportPath)
 		if err != nil {
 			continue // it does not compile as it is
 		}
-		b.keys[p.ImportPath] = resultKey(report.Schema, b.commit.Hash, p.ImportPath, inputs, b.tree.Target, b.tree.Toolchain, b.head.EditedHash(),
-			o.request.Bench, o.request.Skip, o.request.Args, o.request.Env)
-		if d := b.results.load(b.keys[p.ImportPath]); d != nil && !b.verify {
+		b.keys[p.ImportPath] = resultKey("base", b.commit.Hash, inputs)
+		if d := b.results.load(b.keys[p.ImportPath]); d != nil && !o.fresh && !b.verify {
 			b.stored[p.ImportPath] = d
 		}
 	}
-	return nil
 }
 
 // exponents returns budgets that name the K to measure the head with: those of
@@ -240,7 +239,7 @@ func (b *base) storeResults(measured []gate.Sample, side measure.Side) {
 				d.AddUncounted(k)
 			}
 		}
-		if b.results.store(key, d) != nil {
+		if b.results.store(key, d, nil) != nil {
 			b.results.forget(key)
 		}
 	}

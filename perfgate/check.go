@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +32,7 @@ Example: perfgate check ./...`,
 		flags: func(o *options, fs *flag.FlagSet) {
 			selectFlags(o, fs)
 			verifyFlag(o, fs)
+			freshFlag(o, fs)
 			formatFlag(o, fs)
 			baselinesFlag(o, fs)
 			baseFlag(o, fs, "instead of baselines.json judge against")
@@ -58,17 +58,18 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 		}
 		budgets := file.Budgets(s.Target, s.Toolchain)
 		budgets.Exact = o.exact
+		m := newMemory(s, o)
 		var judgement gate.Judgement
 		var changes []gate.BudgetChange
 		var old oldSides
 		if o.based {
 			var b *base
-			if judgement, b, err = checkBase(ctx, s, o, budgets); err == nil {
+			if judgement, b, err = checkBase(ctx, m, o, budgets); err == nil {
 				old = b.oldSide
 				changes, err = b.budgetChanges(ctx, file, path)
 			}
 		} else {
-			judgement, err = checkFile(ctx, s, o, budgets)
+			judgement, err = checkFile(ctx, m, budgets)
 			old = recordedSides(s, o, file, path)
 		}
 		if err != nil {
@@ -86,7 +87,7 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 		options := o.gate()
 		options.Same = len(judgement.Same) > 0
 		code := gate.Exit(judgement.Rows, options)
-		d := report.Judged(s.Target, s.Toolchain, judgement, runInfo(s, o, start))
+		d := report.Judged(s.Target, s.Toolchain, judgement, runInfo(s, o, start, m.recalls))
 		lower := "perfgate update " + o.selection(true)
 		if o.based {
 			lower = "" // a base is no budget to be lowered
@@ -109,33 +110,30 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 }
 
 // checkFile judges against the budgets of a file.
-func checkFile(ctx context.Context, s *measure.Session, o *options, budgets gate.Budgets) (gate.Judgement, error) {
-	samples, err := s.Run(ctx, budgets, o.verify)
+func checkFile(ctx context.Context, m *memory, budgets gate.Budgets) (gate.Judgement, error) {
+	samples, err := m.run(ctx, budgets)
 	if err != nil {
 		return gate.Judgement{}, err
 	}
-	judgement := gate.Check(samples, budgets, s.Scope())
-	if red := regressed(judgement.Rows); len(red) > 0 && !o.verify {
-		// A red row must repeat before anyone is told.
-		again, err := s.Again(ctx, red)
-		if err != nil {
-			return gate.Judgement{}, err
-		}
-		judgement = gate.Check(replaced(samples, again), budgets, s.Scope())
+	judgement := gate.Check(samples, budgets, m.session.Scope())
+	red := regressed(judgement.Rows)
+	if len(red) == 0 || m.verify {
+		return judgement, nil
 	}
-	return judgement, nil
+	samples, err = m.confirm(ctx, samples, red, budgets)
+	return gate.Check(samples, budgets, m.session.Scope()), err
 }
 
 // checkBase judges against the merge base, and returns that too. Limits of
 // their own come from the file.
-func checkBase(ctx context.Context, s *measure.Session, o *options, file gate.Budgets) (gate.Judgement, *base, error) {
-	b, err := openBase(ctx, s, o)
+func checkBase(ctx context.Context, m *memory, o *options, file gate.Budgets) (gate.Judgement, *base, error) {
+	b, err := openBase(ctx, m.session, o)
 	if err != nil {
 		return gate.Judgement{}, nil, err
 	}
 	var samples []gate.Sample
-	if len(s.Packages) > 0 || len(b.same) == 0 {
-		if samples, err = s.Run(ctx, b.exponents(file), o.verify); err != nil {
+	if len(m.session.Packages) > 0 || len(b.same) == 0 {
+		if samples, err = m.run(ctx, b.exponents(file)); err != nil {
 			return gate.Judgement{}, nil, err
 		}
 	}
@@ -145,17 +143,14 @@ func checkBase(ctx context.Context, s *measure.Session, o *options, file gate.Bu
 	}
 	everything := func(gate.Key) bool { return true }
 	judgement := gate.Check(samples, budgets, everything)
-	if red := regressed(judgement.Rows); len(red) > 0 && !o.verify {
-		again, err := s.Again(ctx, red)
-		if err != nil {
-			return gate.Judgement{}, nil, err
-		}
-		if samples, budgets, err = b.confirm(ctx, replaced(samples, again), red, budgets, file); err != nil {
-			return gate.Judgement{}, nil, err
-		}
-		judgement = gate.Check(samples, budgets, everything)
+	red := regressed(judgement.Rows)
+	if len(red) == 0 || m.verify {
+		return judgement, b, nil
 	}
-	return judgement, b, nil
+	if samples, err = m.confirm(ctx, samples, red, budgets); err == nil {
+		samples, budgets, err = b.confirm(ctx, samples, red, budgets, file)
+	}
+	return gate.Check(samples, budgets, everything), b, err
 }
 
 // regressed returns the samples of the rows that would fail the gate.
@@ -167,19 +162,6 @@ func regressed(rows []gate.Row) []gate.Sample {
 		}
 	}
 	return red
-}
-
-// replaced returns samples with those of again in place of their namesakes.
-func replaced(samples, again []gate.Sample) []gate.Sample {
-	out := slices.Clone(samples)
-	for _, a := range again {
-		for i := range out {
-			if out[i].Key == a.Key {
-				out[i] = a
-			}
-		}
-	}
-	return out
 }
 
 // baseHints prints how to accept a slowdown against the merge base.

@@ -121,7 +121,7 @@ func (d *diagnosis) measure(ctx context.Context, module string, valgrind *cacheg
 	p := newProgress(std.err)
 	defer p.clear()
 	request := measure.Request{Dir: module, Patterns: []string{"."}, Jobs: runtime.NumCPU(), Timeout: time.Minute}
-	s, err := measure.Open(ctx, request, valgrind, valgrind.Version, cachegrind.Method, dir, p.event)
+	s, err := measure.Open(ctx, request, instrument(valgrind), dir, p.event)
 	if err != nil {
 		d.check("counts", "", err)
 		return

@@ -23,6 +23,7 @@ type options struct {
 	verbose       bool
 	format        string
 	outputs       []output
+	fresh         bool
 	baselines     string
 	base          string // "" for the default
 	based         bool   // judge against base, not against a file

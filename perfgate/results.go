@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
@@ -22,7 +27,8 @@ const (
 )
 
 // results is a folder of documents that were measured earlier, by a key that
-// has all that decides them.
+// has what decides them and is known before anything runs. What is known only
+// then, files that the benchmarks look at, is written in front of the document.
 type results struct{ dir string }
 
 // resultKey makes a key of its parts.
@@ -36,8 +42,8 @@ func resultKey(parts ...any) string {
 
 func (r results) path(key string) string { return filepath.Join(r.dir, key) }
 
-// load returns a document, or nil if there is none that is whole: the first
-// line of a file is the checksum of the rest.
+// load returns a document, or nil if there is none that is whole and still
+// right: the first line of a file is the checksum of the rest.
 func (r results) load(key string) *report.Document {
 	text, err := os.ReadFile(r.path(key))
 	if err != nil {
@@ -47,18 +53,35 @@ func (r results) load(key string) *report.Document {
 	if string(sum) != checksum(body) {
 		return nil
 	}
-	d, err := report.ReadJSON(bytes.NewReader(body))
+	rest := bytes.NewReader(body)
+	d := json.NewDecoder(rest)
+	var files []seenFile
+	if d.Decode(&files) != nil || slices.ContainsFunc(files, func(f seenFile) bool { return !f.same() }) {
+		return nil
+	}
+	document, err := report.ReadJSON(io.MultiReader(d.Buffered(), rest))
 	if err != nil {
 		return nil
 	}
 	now := time.Now()
 	os.Chtimes(r.path(key), now, now) // used: it stays. Without it is only removed earlier.
-	return d
+	return document
 }
 
-// store writes a document, and removes what is old.
-func (r results) store(key string, d *report.Document) error {
+// store writes a document that depends on files too, and removes what is old.
+// Files that cannot be seen again as they are make it do nothing.
+func (r results) store(key string, d *report.Document, files []string) error {
+	seen := make([]seenFile, len(files))
+	for i, f := range files {
+		var ok bool
+		if seen[i], ok = see(f); !ok {
+			return nil
+		}
+	}
 	var body bytes.Buffer
+	if err := json.NewEncoder(&body).Encode(seen); err != nil {
+		return err
+	}
 	if err := d.WriteJSON(&body); err != nil {
 		return err
 	}
@@ -71,6 +94,56 @@ func (r results) store(key string, d *report.Document) error {
 	}
 	r.prune(time.Now())
 	return nil
+}
+
+// A seenFile is a file that benchmarks looked at.
+type seenFile struct {
+	Path string
+	Sum  string // of a file's content or a folder's names; "" if there was none
+}
+
+// see looks at a file. ok is false for what may change without a trace, such as
+// a device or what the kernel makes up.
+func see(path string) (f seenFile, ok bool) {
+	f.Path = path
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return f, true
+	case err != nil, underAny(path, "/proc", "/sys"):
+		return f, false
+	case path == os.DevNull:
+		f.Sum = "null"
+		return f, true
+	case info.IsDir():
+		entries, err := os.ReadDir(path)
+		h := sha256.New()
+		for _, e := range entries {
+			fmt.Fprintf(h, "%q %v\n", e.Name(), e.Type())
+		}
+		f.Sum = hex.EncodeToString(h.Sum(nil))
+		return f, err == nil
+	case !info.Mode().IsRegular():
+		return f, false
+	}
+	content, err := os.Open(path)
+	if err != nil {
+		return f, false
+	}
+	defer content.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, content)
+	f.Sum = hex.EncodeToString(h.Sum(nil))
+	return f, err == nil
+}
+
+func underAny(path string, dirs ...string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return path == d || strings.HasPrefix(path, d+"/") })
+}
+
+func (f seenFile) same() bool {
+	now, ok := see(f.Path)
+	return ok && now == f
 }
 
 func (r results) forget(key string) { os.Remove(r.path(key)) }

@@ -22,6 +22,7 @@ Example: perfgate run -bench Store -format bench ./... >new.txt`,
 		flags: func(o *options, fs *flag.FlagSet) {
 			selectFlags(o, fs)
 			verifyFlag(o, fs)
+			freshFlag(o, fs)
 			formatFlag(o, fs)
 		},
 		run: run,
@@ -31,12 +32,13 @@ Example: perfgate run -bench Store -format bench ./... >new.txt`,
 func run(ctx context.Context, o *options, std streams) (int, error) {
 	start := time.Now()
 	return withSession(ctx, o, std, func(s *measure.Session, p *progress) (int, error) {
-		samples, err := s.Run(ctx, gate.Budgets{}, o.verify)
+		m := newMemory(s, o)
+		samples, err := m.run(ctx, gate.Budgets{})
 		if err != nil {
 			return 0, err
 		}
 		p.clear()
-		d := report.New(s.Target, s.Toolchain, samples, runInfo(s, o, start))
+		d := report.New(s.Target, s.Toolchain, samples, runInfo(s, o, start, m.recalls))
 		d.Notes = s.Warnings()
 		d.Locate(placesOf(s))
 		code := gate.ExitOK

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -221,9 +223,10 @@ func moved(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Logf("moved: %d benchmarks within %v %%", len(d.Benchmarks), limit)
 }
 
-// spoil changes a digit in every stored result, as a bad disk might.
+// spoil changes a digit in every stored result of a kind, as a bad disk might:
+// spoil base, spoil results.
 func spoil(ts *testscript.TestScript, neg bool, args []string) {
-	files, err := filepath.Glob(filepath.Join(ts.Getenv("XDG_CACHE_HOME"), "perfgate", "base", "*"))
+	files, err := filepath.Glob(filepath.Join(ts.Getenv("XDG_CACHE_HOME"), "perfgate", args[0], "*"))
 	ts.Check(err)
 	if len(files) == 0 {
 		ts.Fatalf("spoil: nothing is stored")
@@ -278,7 +281,9 @@ func fake(args []string) error {
 			if v, err := os.ReadFile("valgrind-version"); err == nil {
 				version = strings.TrimSpace(string(v))
 			}
-			fmt.Println("valgrind-" + version)
+			// With other costs it is another valgrind, so that what is
+			// remembered of the last one does not count.
+			fmt.Println("valgrind-" + version + "-" + costsHash())
 			return nil
 		case "--log-file":
 			log = value
@@ -392,6 +397,19 @@ func costOf(name string) (string, error) {
 		return "1000", nil
 	}
 	return "", err
+}
+
+// costsHash tells one state of the costs from another.
+func costsHash() string {
+	h := sha256.New()
+	dir, _ := os.Getwd()
+	for ; dir != "/"; dir = filepath.Dir(dir) {
+		for _, name := range []string{"costs", "wobbles"} {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			fmt.Fprintf(h, "%q %v", text, err == nil)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // wobble returns a larger cost at each call.

@@ -36,15 +36,19 @@ func withSession(ctx context.Context, o *options, std streams, f func(*measure.S
 	defer process.Adopt()()
 	p := newProgress(std.err)
 	defer p.clear()
-	s, err := measure.Open(ctx, o.request, valgrind, valgrind.Version, cachegrind.Method, dir.Path, p.event)
+	s, err := measure.Open(ctx, o.request, instrument(valgrind), dir.Path, p.event)
 	if err != nil {
 		return 0, err
 	}
 	return f(s, p)
 }
 
+func instrument(v *cachegrind.Valgrind) measure.Instrument {
+	return measure.Instrument{Counter: v, Method: cachegrind.Method, Version: v.Version, Identity: v.Identity}
+}
+
 // runInfo describes the run that began at start.
-func runInfo(s *measure.Session, o *options, start time.Time) report.Run {
+func runInfo(s *measure.Session, o *options, start time.Time, cached []string) report.Run {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -54,6 +58,7 @@ func runInfo(s *measure.Session, o *options, start time.Time) report.Run {
 		Seconds:        float64(time.Since(start).Round(100*time.Millisecond)) / float64(time.Second),
 		Jobs:           o.request.Jobs,
 		ValgrindStarts: s.Starts(),
+		Cached:         cached,
 		Totals:         []report.Total{},
 	}
 }

@@ -28,8 +28,9 @@ const minVersion = "3.17"
 
 // Valgrind is an installed valgrind. It is safe for concurrent use.
 type Valgrind struct {
-	Path    string // the program that is started
-	Version string // as in "3.19.0"
+	Path     string // the program that is started
+	Version  string // as in "3.19.0"
+	Identity string // another one after another installation
 }
 
 var _ count.Counter = (*Valgrind)(nil)
@@ -59,11 +60,16 @@ func Find(ctx context.Context) (*Valgrind, error) {
 	if !ok || version == "" || version[0] < '0' || '9' < version[0] || strings.Contains(version, "\n") {
 		return nil, fmt.Errorf("asking %s for its version: it says %q", path, firstLine(out.Stdout))
 	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	identity := fmt.Sprintf("%s %s %d %d", path, version, info.Size(), info.ModTime().UnixNano())
 	version, _, _ = strings.Cut(version, "-")
 	if older(version, minVersion) {
 		return nil, fmt.Errorf("valgrind %s (%s) is too old: %s or later is needed; install a newer valgrind and put its folder first in PATH", version, path, minVersion)
 	}
-	return &Valgrind{Path: path, Version: version}, nil
+	return &Valgrind{Path: path, Version: version, Identity: identity}, nil
 }
 
 func executable(path string) bool {

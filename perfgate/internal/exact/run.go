@@ -99,15 +99,37 @@ func Alone(c process.Command, name string) process.Command {
 
 // ListCommand returns the command that runs the benchmarks that the user's
 // patterns select once each, and says what it does: its output is for [Results],
-// [Failures] and [Started].
+// [Failures] and [Started], and the file log in scratch for [FilesRead].
 func (b Binary) ListCommand(scratch, bench, skip string) (process.Command, error) {
 	c, err := b.Command(scratch, bench, 1)
 	if err != nil {
 		return c, err
 	}
 	own := len(c.Args) - len(b.Args)
-	c.Args = slices.Insert(c.Args, own, "-test.v", "-test.skip="+skip)
+	c.Args = slices.Insert(c.Args, own, "-test.v", "-test.skip="+skip, "-test.testlogfile="+filepath.Join(scratch, "log"))
 	return c, nil
+}
+
+// FilesRead returns the absolute paths of files and folders that a program with
+// a test log looked at, sorted. dir is the folder that it began in.
+//
+// What it reads without package os is not logged: C code, system calls.
+func FilesRead(log []byte, dir string) []string {
+	var found []string
+	for line := range strings.Lines(string(log)) {
+		action, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		switch action {
+		case "chdir":
+			dir = path
+		case "open", "stat":
+			found = append(found, path)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // Pattern returns the -test.bench argument that matches the benchmark of that

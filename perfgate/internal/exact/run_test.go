@@ -323,11 +323,19 @@ func TestCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = []string{"-test.paniconexit0", "-test.run=^$", "-test.bench=A|B", "-test.benchtime=1x", "-test.timeout=0", "-test.short", "-test.v", "-test.skip=C", "-v", "-mine"}
+	want = []string{"-test.paniconexit0", "-test.run=^$", "-test.bench=A|B", "-test.benchtime=1x", "-test.timeout=0", "-test.short", "-test.v", "-test.skip=C", "-test.testlogfile=" + filepath.Join(scratch, "log"), "-v", "-mine"}
 	if !slices.Equal(c.Args, want) {
 		t.Errorf("got %q, want %q", c.Args, want)
 	}
 	if _, err := b.ListCommand(filepath.Join("/dev/null", "x"), "A", ""); err == nil {
 		t.Error("a scratch folder that cannot be made: want an error")
+	}
+}
+
+func TestFilesRead(t *testing.T) {
+	log := "# test log\ngetenv HOME\nopen b\nstat /etc/x\nchdir sub\nopen b\nstat ../b\n"
+	want := []string{"/etc/x", "/m/b", "/m/sub/b"}
+	if got := FilesRead([]byte(log), "/m"); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

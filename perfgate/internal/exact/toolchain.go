@@ -208,6 +208,20 @@ func (g *Go) Settings(f Flags) []string {
 	return all
 }
 
+// BuildSettings returns everything beside the source and the toolchain that
+// goes into a build: GOFLAGS, and with cgo the C compiler's settings.
+func (g *Go) BuildSettings(cgo bool) []string {
+	all := slices.Clone(g.flags)
+	if cgo {
+		for _, v := range os.Environ() {
+			if strings.HasPrefix(v, "CGO_") || strings.HasPrefix(v, "CC=") || strings.HasPrefix(v, "CXX=") || strings.HasPrefix(v, "PKG_CONFIG") || strings.HasPrefix(v, "PATH=") {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
 // flag returns the value of a flag in GOFLAGS, "true" for one without a value,
 // or "".
 func (g *Go) flag(name string) string {

@@ -41,6 +41,14 @@ type Event struct {
 	Working     gate.Key // one that is being measured
 }
 
+// An Instrument is what counts.
+type Instrument struct {
+	Counter  count.Counter
+	Method   string // its name in a target
+	Version  string
+	Identity string // tells two installations apart
+}
+
 // A Session measures the benchmarks of one request on one machine.
 type Session struct {
 	Target    gate.Target // without cgo
@@ -51,15 +59,19 @@ type Session struct {
 
 	req      Request
 	counter  count.Counter
+	identity string // of the counter
 	scratch  string
 	overlay  *exact.Overlay
 	progress func(Event)
-	starts   *atomic.Int64           // shared by sessions beside each other
-	side     string                  // folder of the binaries: three letters, as argument lengths count
-	laid     map[string]*laidTests   // by import path; in a session beside another
-	apart    map[string]Apart        // by import path; likewise
-	faults   []gate.Sample           // of packages and benchmarks that cannot be measured
-	dropped  bool                    // packages were left out
+	starts   *atomic.Int64         // shared by sessions beside each other
+	side     string                // folder of the binaries: three letters, as argument lengths count
+	laid     map[string]*laidTests // by import path; in a session beside another
+	apart    map[string]Apart      // by import path; likewise
+	faults   []gate.Sample         // of packages and benchmarks that cannot be measured
+	dropped  bool                  // packages were left out
+
+	mu       sync.Mutex
+	reads    map[string][]string     // files that benchmarks look at, by import path; mu guards it
 	binaries map[string]exact.Binary // by import path
 	leaves   map[gate.Key]leaf
 	lined    linedBinaries
@@ -75,10 +87,10 @@ type leaf struct {
 
 // Open finds the toolchain, edits it, lists the packages and looks at the CPU.
 // Nothing is measured yet. scratch is a folder for temporary files.
-func Open(ctx context.Context, req Request, c count.Counter, valgrind, method, scratch string, progress func(Event)) (*Session, error) {
+func Open(ctx context.Context, req Request, with Instrument, scratch string, progress func(Event)) (*Session, error) {
 	s := &Session{
-		req: req, counter: c, scratch: scratch, progress: progress, side: "bin",
-		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf), starts: new(atomic.Int64),
+		req: req, counter: with.Counter, identity: with.Identity, scratch: scratch, progress: progress, side: "bin",
+		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf), starts: new(atomic.Int64), reads: make(map[string][]string),
 	}
 	tmp := filepath.Join(scratch, "go")
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
@@ -102,10 +114,10 @@ func Open(ctx context.Context, req Request, c count.Counter, valgrind, method, s
 		return nil, err
 	}
 	s.Packages = s.selectPackages()
-	s.Toolchain = gate.Toolchain{Go: s.Go.Version, Valgrind: valgrind}
+	s.Toolchain = gate.Toolchain{Go: s.Go.Version, Valgrind: with.Version}
 	s.Target = gate.Target{
 		GOOS: s.Go.GOOS, GOARCH: s.Go.GOARCH, Level: s.Go.Level, GOEXPERIMENT: s.Go.Experiment,
-		CGO: "0", Method: method, Rules: gate.RulesVersion, CPU: features, Flags: s.flags(),
+		CGO: "0", Method: with.Method, Rules: gate.RulesVersion, CPU: features, Flags: s.flags(),
 	}
 	return s, nil
 }
@@ -159,10 +171,6 @@ func (s *Session) count(ctx context.Context, c process.Command, scratch string, 
 	return s.counter.Run(ctx, c, scratch, limit)
 }
 
-// EditedHash returns a hash of the files of the standard library as they are
-// measured.
-func (s *Session) EditedHash() string { return s.overlay.Hash }
-
 // Scratch returns the folder for temporary files that the session was opened
 // with.
 func (s *Session) Scratch() string { return s.scratch }
@@ -192,13 +200,28 @@ func (s *Session) selectPackages() []exact.Package {
 // An error is trouble that is no single benchmark's: it leaves nothing
 // measured.
 func (s *Session) Run(ctx context.Context, budgets gate.Budgets, verify bool) ([]gate.Sample, error) {
-	samples, err := s.prepare(ctx)
+	if _, err := s.prepare(ctx); err != nil {
+		return nil, err
+	}
+	all := make(map[string]bool)
+	for _, p := range s.Packages {
+		all[p.ImportPath] = true
+	}
+	return s.RunSome(ctx, all, budgets, verify)
+}
+
+// RunSome is [Session.Run] for some of the packages. That there is nothing to
+// measure in them is no error.
+func (s *Session) RunSome(ctx context.Context, pkgs map[string]bool, budgets gate.Budgets, verify bool) ([]gate.Sample, error) {
+	samples, err := s.prepareMissing(ctx, pkgs)
 	if err != nil {
 		return nil, err
 	}
-	leaves := make([]leaf, 0, len(s.leaves))
+	var leaves []leaf
 	for _, l := range s.leaves {
-		leaves = append(leaves, l)
+		if pkgs[l.Pkg] {
+			leaves = append(leaves, l)
+		}
 	}
 	measured, err := s.measureAll(ctx, leaves, budgets, verify)
 	samples = append(samples, measured...)

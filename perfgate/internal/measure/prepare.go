@@ -179,7 +179,32 @@ func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, s.req.Timeout, count.ErrTimeout{Limit: s.req.Timeout})
 	defer cancel()
-	return process.Run(timed, c)
+	out, err := process.Run(timed, c)
+	if log, logErr := os.ReadFile(filepath.Join(dir, "log")); logErr == nil {
+		s.noteReads(p, exact.FilesRead(log, p.Dir))
+	}
+	return out, err
+}
+
+// noteReads remembers which files the benchmarks of a package looked at, other
+// than those in our own folder.
+func (s *Session) noteReads(p exact.Package, files []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range files {
+		if rel, err := filepath.Rel(s.scratch, f); err != nil || !filepath.IsLocal(rel) {
+			s.reads[p.ImportPath] = append(s.reads[p.ImportPath], f)
+		}
+	}
+}
+
+// Reads returns the files that the benchmarks of a package looked at when they
+// ran once each. ok is false if that is not known: they did not run.
+func (s *Session) Reads(pkg string) (files []string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok = s.binaries[pkg]
+	return s.reads[pkg], ok
 }
 
 func (s *Session) readList(p exact.Package, out process.Output) (leaves []leaf, faults []gate.Sample) {

@@ -50,9 +50,9 @@ func (t Tree) of(path string) (string, bool) {
 func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
 	c := &Session{
 		Target: s.Target, Toolchain: s.Toolchain,
-		req: s.req, counter: s.counter, scratch: s.scratch, overlay: s.overlay, progress: s.progress, starts: s.starts, side: t.Name,
+		req: s.req, counter: s.counter, identity: s.identity, scratch: s.scratch, overlay: s.overlay, progress: s.progress, starts: s.starts, side: t.Name,
 		laid: make(map[string]*laidTests), binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
-		apart: make(map[string]Apart),
+		apart: make(map[string]Apart), reads: make(map[string][]string),
 	}
 	if old, inside := t.of(s.Go.ModFile); inside && s.Go.ModFile != "" && !exists(old) {
 		for _, p := range s.Packages {
@@ -238,9 +238,10 @@ func (s *Session) Same(other *Session) ([]string, error) {
 	return same, nil
 }
 
-// Inputs returns a hash of what decides the counts of a package beside the
-// toolchain, its settings and other files that benchmarks may read: the source
-// of its test binary, and its testdata.
+// Inputs returns a hash of what decides the counts of a package's benchmarks,
+// as far as it can be known before they run: the source of its test binary, its
+// testdata, and how it is built and run. Files elsewhere that benchmarks read
+// are not in it: see [Session.Reads].
 func (s *Session) Inputs(pkg string) (string, error) {
 	for _, p := range s.Packages {
 		if p.ImportPath != pkg {
@@ -251,7 +252,8 @@ func (s *Session) Inputs(pkg string) (string, error) {
 			return "", err
 		}
 		data, err := hashTree(filepath.Join(p.Dir, testdata))
-		return digestAll(source, data), err
+		how := fmt.Sprintf("%+v %+v %q %q %q %q %q %v", s.Target, s.Toolchain, s.Go.BuildSettings(p.CGO), s.req.Bench, s.req.Skip, s.req.Args, s.req.Env, p.CGO)
+		return digestAll(pkg, p.Dir, source, data, s.overlay.Hash, s.identity, how), err
 	}
 	return "", fmt.Errorf("no package %s", pkg)
 }

@@ -114,11 +114,12 @@ func (b *Benchmark) key() gate.Key { return gate.Key{Pkg: b.Pkg, Name: b.Name} }
 
 // Run is what may differ between equal runs.
 type Run struct {
-	Host           string  `json:"host"`
-	Seconds        float64 `json:"seconds"`
-	Jobs           int     `json:"jobs"`
-	ValgrindStarts int     `json:"valgrind_starts"`
-	Totals         []Total `json:"totals"`
+	Host           string   `json:"host"`
+	Seconds        float64  `json:"seconds"`
+	Jobs           int      `json:"jobs"`
+	ValgrindStarts int      `json:"valgrind_starts"`
+	Cached         []string `json:"cached,omitempty"` // packages whose counts are those of an earlier run
+	Totals         []Total  `json:"totals"`
 }
 
 // A Total is the raw counts of one benchmark's two processes. Runs of one

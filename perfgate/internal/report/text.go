@@ -49,6 +49,9 @@ func (d *Document) WriteText(w io.Writer, o TextOptions) error {
 	if len(d.Same) > 0 {
 		fmt.Fprintf(b, "not measured, with the test binary of %s: %s\n", d.Base, strings.Join(d.Same, ", "))
 	}
+	if len(d.Run.Cached) > 0 {
+		fmt.Fprintf(b, "(cached)  unchanged since they were measured, -fresh measures: %s\n", strings.Join(d.Run.Cached, ", "))
+	}
 	if d.OutOfScope > 0 {
 		fmt.Fprintf(b, "out of scope: %s not looked at\n", plural(d.OutOfScope, "budget"))
 	}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"path/filepath"
+	"slices"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
+	"github.com/cachekit-go/cachekit/perfgate/internal/report"
+)
+
+func freshFlag(o *options, fs *flag.FlagSet) {
+	fs.BoolVar(&o.fresh, "fresh", false, "measure what did not change since it was measured last, too")
+}
+
+// A memory measures what it does not remember: the packages that did not change
+// since they were measured have the counts of that time.
+type memory struct {
+	session *measure.Session
+	results results
+	keys    map[string]string // by package
+	verify  bool
+	fresh   bool
+	recalls []string // packages whose counts were remembered, sorted
+}
+
+func newMemory(s *measure.Session, o *options) *memory {
+	m := &memory{
+		session: s, results: results{filepath.Join(s.Go.Cache, "results")}, keys: make(map[string]string),
+		verify: o.verify, fresh: o.fresh || o.verify,
+	}
+	for _, p := range s.Packages {
+		if inputs, err := s.Inputs(p.ImportPath); err == nil && p.Err == "" {
+			m.keys[p.ImportPath] = resultKey("head", inputs)
+		}
+	}
+	return m
+}
+
+// run is [measure.Session.Run], but for what is remembered with the K of the
+// budgets.
+func (m *memory) run(ctx context.Context, budgets gate.Budgets) ([]gate.Sample, error) {
+	var samples []gate.Sample
+	rest := make(map[string]bool)
+	m.recalls = nil
+	for _, p := range m.session.Packages {
+		if known := m.recall(p.ImportPath, budgets); known != nil {
+			samples = append(samples, known...)
+			m.recalls = append(m.recalls, p.ImportPath)
+		} else {
+			rest[p.ImportPath] = true
+		}
+	}
+	if len(m.recalls) == 0 {
+		measured, err := m.session.Run(ctx, budgets, m.verify)
+		m.remember(measured)
+		return measured, err
+	}
+	measured, err := m.session.RunSome(ctx, rest, budgets, m.verify)
+	m.remember(measured)
+	samples = append(samples, measured...)
+	slices.SortFunc(samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
+	return samples, err
+}
+
+// recall returns the samples of a package, or nil.
+func (m *memory) recall(pkg string, budgets gate.Budgets) []gate.Sample {
+	key := m.keys[pkg]
+	if key == "" || m.fresh {
+		return nil
+	}
+	d := m.results.load(key)
+	if d == nil {
+		return nil
+	}
+	samples := d.Samples()
+	for _, s := range samples {
+		if k, ok := budgets.K(s.Key); ok && k != s.K {
+			return nil
+		}
+	}
+	return samples
+}
+
+// remember keeps the samples of packages that have no fault. What cannot be
+// kept is measured again the next time.
+func (m *memory) remember(samples []gate.Sample) {
+	packages := make(map[string][]gate.Sample)
+	faulty := make(map[string]bool)
+	for _, s := range samples {
+		packages[s.Pkg] = append(packages[s.Pkg], s)
+		faulty[s.Pkg] = faulty[s.Pkg] || s.Fault != nil
+	}
+	for pkg, of := range packages {
+		files, ok := m.session.Reads(pkg)
+		key := m.keys[pkg]
+		if key == "" || faulty[pkg] || !ok {
+			continue
+		}
+		d := report.New(m.session.Target, m.session.Toolchain, of, report.Run{Totals: []report.Total{}})
+		if m.results.store(key, d, files) != nil {
+			m.results.forget(key)
+		}
+	}
+}
+
+// confirm measures red benchmarks once more before anyone is told, and returns
+// all samples with what became of theirs. Where a count was only remembered, the
+// whole package is measured first.
+func (m *memory) confirm(ctx context.Context, samples, red []gate.Sample, budgets gate.Budgets) ([]gate.Sample, error) {
+	doubted := make(map[string]bool)
+	for _, s := range red {
+		doubted[s.Pkg] = slices.Contains(m.recalls, s.Pkg)
+	}
+	in := func(pkg string) bool { return doubted[pkg] }
+	if slices.ContainsFunc(m.recalls, in) {
+		m.recalls = slices.DeleteFunc(m.recalls, in)
+		measured, err := m.session.RunSome(ctx, doubted, budgets, false)
+		if err != nil {
+			return nil, err
+		}
+		m.remember(measured)
+		samples = append(slices.DeleteFunc(slices.Clone(samples), func(s gate.Sample) bool { return in(s.Pkg) }), measured...)
+		slices.SortFunc(samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
+	}
+	var once []gate.Sample
+	for _, s := range samples {
+		if s.Fault == nil && slices.ContainsFunc(red, func(r gate.Sample) bool { return r.Key == s.Key }) {
+			once = append(once, s)
+		}
+	}
+	again, err := m.session.Again(ctx, once)
+	return replaced(samples, again), err
+}
+
+// replaced returns samples with those of again in place of their namesakes.
+func replaced(samples, again []gate.Sample) []gate.Sample {
+	out := slices.Clone(samples)
+	for _, a := range again {
+		for i := range out {
+			if out[i].Key == a.Key {
+				out[i] = a
+			}
+		}
+	}
+	return out
+}
