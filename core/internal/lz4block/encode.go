@@ -108,8 +108,9 @@ func encode[E uint16 | uint32, T slots[E]](dst, src []byte, t *T) int {
 // next.
 //
 // It is greedy: the first match found is taken, extended both ways, and the
-// search goes on behind it. The step of the search grows with the distance from
-// the last match, so that what does not compress is passed over.
+// search goes on behind it. In inputs over 1,024 bytes the step of the search
+// grows with the distance from the last match, so that what does not compress is
+// passed over.
 //
 // All accesses are in range. Reads: positions up to last+2 are looked at, which
 // is margin-2 = 25 bytes before the end of the input; a candidate is before
@@ -135,6 +136,7 @@ func encode[E uint16 | uint32, T slots[E]](dst, src []byte, t *T) int {
 // short of one or two matches; the mean is 0.012 below.
 func body[E uint16 | uint32, T slots[E]](out, in view, last int, t *T, mul uint64) (next view, anchor, i int) {
 	var (
+		small = len(*t) <= 1<<11
 		large = len(*t) == 1<<15
 		shift = 64 - bits.Len(uint(len(*t)-1))
 		stop  = last + margin - lastLiterals
@@ -168,7 +170,9 @@ func body[E uint16 | uint32, T slots[E]](out, in view, last int, t *T, mul uint6
 				i += 2
 				break
 			}
-			i += 3 + (i+2-anchor)>>8
+			if i += 3; !small {
+				i += (i - 1 - anchor) >> 8
+			}
 			if i > last {
 				return out, anchor, i
 			}
