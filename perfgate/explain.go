@@ -135,7 +135,7 @@ func explainSample(ctx context.Context, s *measure.Session, o *options, sample g
 	}
 	side := oldSide{tree: tree, what: theBase, commit: b.commit}
 	if why := olds[0].Missing; why != "" {
-		return nil, profiles, fmt.Errorf("%v is not in %v: %s", sample.Key, side, why)
+		return nil, profiles, fmt.Errorf("%v: %v: %s", sample.Key, side, why)
 	}
 	profiles[1] = profileOf(tree, sample.K, olds[0])
 	return explainChange(sample, profiles[1].IrPerOp(), s, news[0], side, olds[0]), profiles, nil

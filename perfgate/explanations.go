@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/checkout"
 	"github.com/cachekit-go/cachekit/perfgate/internal/explain"
@@ -115,7 +114,7 @@ func explainChange(sample gate.Sample, was gate.PerOp, s *measure.Session, new m
 	p := profileOf(s, sample.K, new)
 	missing := side.missing
 	if missing == "" && old.Missing != "" {
-		missing = fmt.Sprintf("not in %v: %s", side, firstLine(old.Missing))
+		missing = fmt.Sprintf("%v: %s", side, firstLine(old.Missing))
 	}
 	if missing != "" {
 		e := explain.Of(p)
@@ -172,40 +171,38 @@ func (b *base) oldSide(context.Context, gate.Row) (oldSide, error) {
 // recordedSides returns the old sides of the rows of a budget file: for each the
 // commit that last changed its budget, or HEAD for one that is not committed.
 func recordedSides(s *measure.Session, o *options, file *gate.File, path string) oldSides {
-	open := sync.OnceValues(func() (*checkout.Repo, error) { return checkout.Open(context.Background(), o.request.Dir) })
 	trees := make(map[string]oldSide) // by commit
 	return func(ctx context.Context, row gate.Row) (oldSide, error) {
-		commit, what, err := recordedAt(ctx, open, file.Line(s.Target, row.Key), path)
+		repo, err := checkout.Open(ctx, o.request.Dir)
+		var side oldSide
+		if err == nil {
+			side.commit, side.what, err = recordedAt(ctx, repo, path, file.Line(s.Target, row.Key))
+		}
 		if ctx.Err() != nil {
 			return oldSide{}, context.Cause(ctx)
 		}
 		if err != nil {
 			return oldSide{missing: "what the budget was recorded from is not known: " + err.Error()}, nil
 		}
-		side, ok := trees[commit.Hash]
+		known, ok := trees[side.commit.Hash]
 		if !ok {
-			repo, _ := open()
-			side.tree, err = openTree(ctx, s, repo, commit, fmt.Sprintf("c%02d", len(trees)))
+			known.tree, err = openTree(ctx, s, repo, side.commit, fmt.Sprintf("c%02d", len(trees)))
 			if ctx.Err() != nil {
 				return oldSide{}, context.Cause(ctx)
 			}
 			if err != nil {
-				side = oldSide{missing: fmt.Sprintf("%v cannot be measured: %v", commit, err)}
+				known.missing = fmt.Sprintf("%v cannot be measured: %v", side, err)
 			}
-			trees[commit.Hash] = side
+			trees[side.commit.Hash] = known
 		}
-		side.commit, side.what = commit, what
+		side.tree, side.missing = known.tree, known.missing
 		return side, nil
 	}
 }
 
 // recordedAt returns the commit that last changed a line of the budget file, and
 // what to call it.
-func recordedAt(ctx context.Context, open func() (*checkout.Repo, error), line int, path string) (checkout.Commit, string, error) {
-	repo, err := open()
-	if err != nil {
-		return checkout.Commit{}, "", err
-	}
+func recordedAt(ctx context.Context, repo *checkout.Repo, path string, line int) (checkout.Commit, string, error) {
 	commit, err := repo.Blame(ctx, path, line)
 	if !errors.Is(err, checkout.ErrUncommitted) {
 		return commit, "budget from", err

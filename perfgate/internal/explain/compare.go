@@ -34,7 +34,7 @@ func (p Profile) IrPerOp() gate.PerOp { return gate.Slope(p.Hi.Total-p.Lo.Total,
 const (
 	otherPct    = 5  // of the whole change: Other is less
 	functionPct = 25 // of the largest function's change: the lines of a smaller one that is not yours are not shown
-	linePct     = 10 // of the function's change: a smaller line is not shown
+	linePct     = 25 // of the function's largest line's change: a smaller one is not shown
 
 	maxLines  = 3  // of a function
 	maxPlain  = 12 // functions, where Other is small enough but a single change is not
@@ -71,7 +71,7 @@ func Compare(old, new Profile) *Explanation {
 		}
 		e.Other -= f.Delta
 		if f.Group == Yours || !less(f.Delta, all[0].Delta, functionPct) {
-			f.Lines = mostChanged(changed[f.Name], f.Delta)
+			f.Lines = mostChanged(changed[f.Name])
 		}
 		e.Functions = append(e.Functions, f)
 	}
@@ -183,14 +183,13 @@ func lineChanges(old, new bySource, moved lineMaps) map[string][]Line {
 	return changed
 }
 
-// mostChanged returns the lines worth showing of a function that changed by
-// delta.
-func mostChanged(all []Line, delta gate.PerOp) []Line {
+// mostChanged returns the lines worth showing of those of a function.
+func mostChanged(all []Line) []Line {
 	slices.SortFunc(all, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(size(b.Delta), size(a.Delta)), cmp.Compare(a.File, b.File), a.Line-b.Line, cmp.Compare(a.Old, b.Old))
 	})
 	n := 0
-	for n < min(len(all), maxLines) && !less(all[n].Delta, delta, linePct) {
+	for n < min(len(all), maxLines) && !less(all[n].Delta, all[0].Delta, linePct) {
 		n++
 	}
 	return slices.Clip(all[:n])

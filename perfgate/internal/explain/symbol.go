@@ -10,8 +10,10 @@ import (
 const goroot = "$GOROOT/src/"
 
 // functionName returns the name of a symbol as people write it: the linker
-// escapes dots and the like in the last element of an import path.
+// escapes dots and the like in the last element of an import path, and marks
+// functions of assembly.
 func functionName(symbol string) string {
+	symbol = strings.TrimSuffix(symbol, ".abi0")
 	if name, err := url.PathUnescape(symbol); err == nil {
 		return name
 	}

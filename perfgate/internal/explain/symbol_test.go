@@ -47,6 +47,7 @@ func TestFunctionName(t *testing.T) {
 	for symbol, want := range map[string]string{
 		"gopkg.in/yaml%2ev3.(*parser).next": "gopkg.in/yaml.v3.(*parser).next",
 		"m.Sum[go.shape.int]":               "m.Sum[go.shape.int]",
+		"runtime.asmcgocall.abi0":           "runtime.asmcgocall",
 		"100%":                              "100%",
 	} {
 		if got := functionName(symbol); got != want {

@@ -40,10 +40,10 @@ func (m *Metric) UnmarshalText(b []byte) error {
 
 // The limits that hold where a budget has none of its own.
 //
-// Allocations and bytes are exact, and unrelated edits do not move them, so
-// that a lower limit would raise no false alarm. 1 % has one more allocation
-// fail up to a hundred, and leaves those that allocate thousands the room that
-// their instructions have too.
+// Unrelated edits do not move allocations, and bytes by no more than a
+// tinyBlock, so that a lower limit would raise no false alarm. But 1 % has one
+// more allocation fail up to a hundred, and leaves code that allocates thousands
+// the room that its instructions have too.
 const (
 	DefaultLimit Percent = 1_0000 // fail at +1 % or more; -1 % or less makes a budget stale
 	DefaultWarn  Percent = 2000   // warn from +0.2 %
@@ -139,6 +139,9 @@ func (b Budgets) compareAll(r *Budget, s *Sample) (all [3]Comparison, worst Metr
 		c := &all[i]
 		c.Now = s.of(c.Metric)
 		c.Verdict = compare(c.Metric, c.Was, c.Now, s.K, c.Limit.Pct)
+		if _, own := b.limit(r, s, c.Metric); c.Verdict == OK && compare(c.Metric, c.Was, c.Now, s.K, own.Pct) == Improved {
+			c.Verdict = Improved // whatever increase was accepted
+		}
 		if c.Verdict < all[worst].Verdict {
 			worst = c.Metric
 		}

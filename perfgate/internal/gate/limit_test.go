@@ -123,6 +123,7 @@ func TestCheckLimits(t *testing.T) {
 		{"accepted, not needed", none, accept("5"), "1005", "0", "warned +5 % (commit 3f2c1a9)", ""},
 		{"accepted, over that too", none, accept("5"), "1050", "0", "regressed +5 % (commit 3f2c1a9)", ""},
 		{"accepted less than it may", own(none, "7"), accept("5"), "1060", "0", "warned +7 % (baselines.json)", ""},
+		{"accepted, and cheaper", none, accept("50"), "900", "0", "improved +50 % (commit 3f2c1a9)", "could get 66.67 % dearer before this budget notices: lower it with `perfgate update`"},
 		{"accepted, from 0", none, accept("5"), "1000", "1", "regressed +5 % (commit 3f2c1a9)", ""},
 		{"accepted, from 0, enough", none, accept("101"), "1000", "1", "warned +101 % (commit 3f2c1a9)", "accepted: allocs/op over the limit of +1 % (default), let pass up to +101 % (commit 3f2c1a9)"},
 		{"headroom", none, nil, "800", "0", "improved +1 % (default)", "could get 26.25 % dearer before this budget notices: lower it with `perfgate update`"},

@@ -69,19 +69,19 @@ func (s *Session) absent(k gate.Key, faults []gate.Sample) string {
 			return f.Fault.Reason
 		}
 	}
-	if why := s.laid[k.Pkg].differs(k); why != "" {
-		return why
-	}
 	if _, ok := s.leaves[k]; !ok {
 		return "it has no such benchmark"
 	}
-	return ""
+	return s.laid[k.Pkg].differs(k)
 }
 
 func (s *Session) profile(ctx context.Context, l leaf, k int, names fileNames) (Profile, error) {
 	b, err := s.linedBinary(ctx, l.Pkg)
+	if ctx.Err() != nil {
+		return Profile{}, context.Cause(ctx)
+	}
 	if err != nil {
-		return Profile{}, fmt.Errorf("building %s with line numbers: %w", l.Pkg, err)
+		return Profile{Missing: "it does not build: " + compilerText(err.Error())}, nil
 	}
 	var counts [2]count.Count
 	p := iterations(k)
