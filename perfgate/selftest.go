@@ -92,7 +92,7 @@ func (t *selfTest) run(ctx context.Context, dir string) error {
 		{"same code", same, "check exits 0, and all counts are equal", outcome.equal},
 		{"loop more", slow, fmt.Sprintf("check exits 3, for %s alone, by %d Ir/op or more", slowedName, extraRounds), outcome.red},
 	} {
-		found, err := t.perfgate(ctx, checkCommand(), trial.dir, "-format", "json")
+		found, err := t.perfgate(ctx, checkCommand(), trial.dir, "-fresh", "-format", "json")
 		if err != nil {
 			return err
 		}

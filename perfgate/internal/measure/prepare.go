@@ -41,6 +41,7 @@ func (s *Session) prepareThose(ctx context.Context, packages []exact.Package) er
 		return nil
 	}
 	s.say(fmt.Sprintf("building %s for exact counts", plural(len(packages), "package")))
+	defer s.phase("building %s and listing its benchmarks", plural(len(packages), "package"))()
 	type prepared struct {
 		leaves []leaf
 		faults []gate.Sample

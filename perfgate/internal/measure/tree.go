@@ -50,7 +50,7 @@ func (t Tree) of(path string) (string, bool) {
 func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
 	c := &Session{
 		Target: s.Target, Toolchain: s.Toolchain,
-		req: s.req, counter: s.counter, identity: s.identity, scratch: s.scratch, overlay: s.overlay, progress: s.progress, starts: s.starts, side: t.Name,
+		req: s.req, counter: s.counter, identity: s.identity, scratch: s.scratch, overlay: s.overlay, progress: s.progress, starts: s.starts, side: t.Name, aside: "on the base: ",
 		laid: make(map[string]*laidTests), binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
 		apart: make(map[string]Apart), reads: make(map[string][]string),
 	}
