@@ -133,6 +133,9 @@ func mayBeRead(file string) bool {
 
 // loadResults looks for results of an earlier run.
 func (b *base) loadResults(o *options) {
+	if !o.request.Flags.Exact() {
+		return
+	}
 	for _, p := range b.tree.Packages {
 		inputs, err := b.tree.Inputs(p.ImportPath)
 		if err != nil {

@@ -33,6 +33,7 @@ Example: perfgate check ./...`,
 			selectFlags(o, fs)
 			verifyFlag(o, fs)
 			freshFlag(o, fs)
+			cureFlags(o, fs)
 			formatFlag(o, fs)
 			baselinesFlag(o, fs)
 			baseFlag(o, fs, "instead of baselines.json judge against")
@@ -117,7 +118,7 @@ func checkFile(ctx context.Context, m *memory, budgets gate.Budgets) (gate.Judge
 	}
 	judgement := gate.Check(samples, budgets, m.session.Scope())
 	red := regressed(judgement.Rows)
-	if len(red) == 0 || m.verify {
+	if len(red) == 0 || m.verify || !m.exact {
 		return judgement, nil
 	}
 	samples, err = m.confirm(ctx, samples, red, budgets)
@@ -144,7 +145,7 @@ func checkBase(ctx context.Context, m *memory, o *options, file gate.Budgets) (g
 	everything := func(gate.Key) bool { return true }
 	judgement := gate.Check(samples, budgets, everything)
 	red := regressed(judgement.Rows)
-	if len(red) == 0 || m.verify {
+	if len(red) == 0 || m.verify || !m.exact {
 		return judgement, b, nil
 	}
 	if samples, err = m.confirm(ctx, samples, red, budgets); err == nil {

@@ -107,7 +107,7 @@ func (d *diagnosis) toolchain(ctx context.Context, module, dir string) bool {
 		return d.check("toolchain", "", err)
 	}
 	d.line(true, "toolchain", fmt.Sprintf("%s (%s)", g.Version, g.Root))
-	overlay, err := g.Overlay()
+	overlay, err := g.Overlay(exact.Flags{})
 	if err != nil {
 		return d.check("edits", "", err)
 	}

@@ -65,6 +65,12 @@ func buildFlags(o *options, fs *flag.FlagSet) {
 	})
 }
 
+// cureFlags are for commands that show counts which are not exact.
+func cureFlags(o *options, fs *flag.FlagSet) {
+	fs.BoolVar(&o.request.Flags.Sysmon, "sysmon", false, "leave the runtime its monitor thread, for benchmarks that hang without; counts are not exact then")
+	fs.BoolVar(&o.request.Flags.Realtime, "realtime", false, "leave programs the real clock, for benchmarks that hang without; counts are not exact then")
+}
+
 func verifyFlag(o *options, fs *flag.FlagSet) {
 	fs.BoolVar(&o.verify, "verify", false, "measure everything twice and call unequal counts unstable")
 }
@@ -121,6 +127,12 @@ func (o *options) selection(bench bool) string {
 	add("-baselines", o.baselines)
 	add("-tags", r.Flags.Tags)
 	add("-gcflags", r.Flags.GCFlags)
+	if r.Flags.Sysmon {
+		all = append(all, "-sysmon")
+	}
+	if r.Flags.Realtime {
+		all = append(all, "-realtime")
+	}
 	for _, v := range r.Env {
 		add("-env", v)
 	}
@@ -163,6 +175,8 @@ func (o *options) validate(c command) error {
 		}
 	}
 	switch {
+	case c.name == "check" && !o.based && !o.request.Flags.Exact():
+		return errors.New("-sysmon and -realtime: counts that are not exact have no budgets; compare them with -base")
 	case c.name == "explain" && len(o.request.Patterns) == 0:
 		return errors.New("explain needs the name of a benchmark")
 	case o.pprofBase != "" && !o.based:

@@ -23,6 +23,7 @@ Example: perfgate run -bench Store -format bench ./... >new.txt`,
 			selectFlags(o, fs)
 			verifyFlag(o, fs)
 			freshFlag(o, fs)
+			cureFlags(o, fs)
 			formatFlag(o, fs)
 		},
 		run: run,
@@ -39,7 +40,7 @@ func run(ctx context.Context, o *options, std streams) (int, error) {
 		}
 		p.clear()
 		d := report.New(s.Target, s.Toolchain, samples, runInfo(s, o, start, m.recalls))
-		d.Notes = s.Warnings()
+		d.Notes = append(d.Notes, s.Warnings()...)
 		d.Locate(placesOf(s))
 		code := gate.ExitOK
 		if slices.ContainsFunc(samples, func(x gate.Sample) bool { return x.Fault != nil }) {

@@ -21,6 +21,7 @@ type memory struct {
 	session *measure.Session
 	results results
 	keys    map[string]string // by package
+	exact   bool              // counts repeat
 	verify  bool
 	fresh   bool
 	recalls []string // packages whose counts were remembered, sorted
@@ -29,7 +30,7 @@ type memory struct {
 func newMemory(s *measure.Session, o *options) *memory {
 	m := &memory{
 		session: s, results: results{filepath.Join(s.Go.Cache, "results")}, keys: make(map[string]string),
-		verify: o.verify, fresh: o.fresh || o.verify,
+		exact: o.request.Flags.Exact(), verify: o.verify, fresh: o.fresh || o.verify || !o.request.Flags.Exact(),
 	}
 	for _, p := range s.Packages {
 		if inputs, err := s.Inputs(p.ImportPath); err == nil && p.Err == "" {
@@ -87,6 +88,9 @@ func (m *memory) recall(pkg string, budgets gate.Budgets) []gate.Sample {
 // remember keeps the samples of packages that have no fault. What cannot be
 // kept is measured again the next time.
 func (m *memory) remember(samples []gate.Sample) {
+	if !m.exact {
+		return
+	}
 	packages := make(map[string][]gate.Sample)
 	faulty := make(map[string]bool)
 	for _, s := range samples {

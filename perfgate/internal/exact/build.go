@@ -37,11 +37,17 @@ type Benchmark struct {
 	Line int
 }
 
-// Flags are what a user asks of the build, spelled as go test has them.
+// Flags are what a user asks of the build, spelled as go test has them, and the
+// cures that the user switches off for benchmarks which cannot run with them.
 type Flags struct {
-	Tags    string // comma-separated
-	GCFlags string
+	Tags     string // comma-separated
+	GCFlags  string
+	Sysmon   bool // with the runtime's monitor thread
+	Realtime bool // with the real clock
 }
+
+// Exact reports whether counts of programs built so repeat.
+func (f Flags) Exact() bool { return !f.Sysmon && !f.Realtime }
 
 // Packages lists the packages that match the patterns, in the order of their
 // import paths. It fails if none does.
@@ -164,6 +170,9 @@ func (g *Go) tags(f Flags) string {
 	t := f.Tags
 	if t == "" {
 		t = g.flag("tags")
+	}
+	if f.Realtime {
+		return t
 	}
 	return strings.TrimPrefix(t+",faketime", ",")
 }

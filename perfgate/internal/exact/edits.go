@@ -19,6 +19,7 @@ type edit struct {
 	why      string
 	goarch   string // only for this one; "" for all
 	absent   bool   // releases that do not have the file do not need the edit
+	sysmon   bool   // left out with [Flags.Sysmon]
 	count    int
 	variants []variant
 }
@@ -32,7 +33,7 @@ type variant struct{ old, new string }
 // read, edited, and given to the compiler as an overlay.
 var edits = []edit{
 	{
-		file: "runtime/proc.go", count: 1,
+		file: "runtime/proc.go", count: 1, sysmon: true,
 		why: "no monitor thread: it wakes up by the clock (30,000 Ir, crashes)",
 		variants: []variant{{
 			`const haveSysmon = GOARCH != "wasm"`,
@@ -257,10 +258,10 @@ func perfgateResult(b *B, r BenchmarkResult) string {
 
 // apply returns the edited text of each file that the edits for goarch touch,
 // by its name below GOROOT/src.
-func apply(goarch string, read func(file string) (string, error)) (map[string]string, error) {
+func apply(goarch string, f Flags, read func(file string) (string, error)) (map[string]string, error) {
 	files := make(map[string]string)
 	for _, e := range edits {
-		if e.goarch != "" && e.goarch != goarch {
+		if e.goarch != "" && e.goarch != goarch || e.sysmon && f.Sysmon {
 			continue
 		}
 		text, ok := files[e.file]

@@ -24,7 +24,7 @@ var releases = []string{"go1.24", "go1.25", "go1.26", "go1.27"}
 
 func TestEditsReleases(t *testing.T) {
 	for _, release := range releases {
-		files, err := apply("amd64", excerpts(release))
+		files, err := apply("amd64", Flags{}, excerpts(release))
 		if err != nil {
 			t.Errorf("%s: %v", release, err)
 		}
@@ -56,7 +56,7 @@ func TestEditsParse(t *testing.T) {
 			continue // worksWith does not name it
 		}
 		g := &Go{Root: root}
-		files, err := apply("amd64", g.read)
+		files, err := apply("amd64", Flags{}, g.read)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -78,7 +78,7 @@ func goEnv(t *testing.T, name string) string {
 }
 
 func TestEditsArch(t *testing.T) {
-	files, err := apply("arm64", excerpts("go1.26"))
+	files, err := apply("arm64", Flags{}, excerpts("go1.26"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestEditsChanged(t *testing.T) {
 
 func TestEditsMissingFile(t *testing.T) {
 	want := errors.New("no such file")
-	_, err := apply("amd64", func(file string) (string, error) {
+	_, err := apply("amd64", Flags{}, func(file string) (string, error) {
 		if file == "runtime/iface.go" {
 			return "", want
 		}

@@ -25,8 +25,8 @@ func (o *Overlay) Path(file string) string { return filepath.Join(o.dir, filepat
 
 // Overlay edits the files of g's toolchain and writes them to the cache folder,
 // unless they are there already. The toolchain itself is not touched.
-func (g *Go) Overlay() (*Overlay, error) {
-	files, err := apply(g.GOARCH, g.read)
+func (g *Go) Overlay(f Flags) (*Overlay, error) {
+	files, err := apply(g.GOARCH, f, g.read)
 	if err != nil {
 		return nil, fmt.Errorf("this %s is not one that perfgate can make exact (known to work: %s): %w", g.Version, worksWith, err)
 	}

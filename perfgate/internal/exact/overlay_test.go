@@ -153,7 +153,7 @@ func TestOverlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := g.Overlay()
+	o, err := g.Overlay(Flags{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("the toolchain was written, or %v", err)
 	}
 
-	again, err := g.Overlay()
+	again, err := g.Overlay(Flags{})
 	if err != nil || again.Hash != o.Hash || again.File != o.File {
 		t.Errorf("got %+v, %v, want %+v", again, err, o)
 	}
@@ -194,13 +194,13 @@ func TestOverlay(t *testing.T) {
 	if err := os.WriteFile(path, []byte(original+"// more\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if other, err := g.Overlay(); err != nil || other.Hash == o.Hash || other.File == o.File {
+	if other, err := g.Overlay(Flags{}); err != nil || other.Hash == o.Hash || other.File == o.File {
 		t.Errorf("got %+v, %v, want another than %+v", other, err, o)
 	}
 	if err := os.WriteFile(path, []byte("package runtime\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = g.Overlay()
+	_, err = g.Overlay(Flags{})
 	if err == nil {
 		t.Fatal("want an error for another source")
 	}

@@ -155,9 +155,15 @@ type Result struct {
 // writes: with faketime the runtime puts a header before each, even in the
 // middle of a line. Text without a header, from C code for example, stands as
 // it is.
+//
+// A stream without any header is one of a program with the real clock: it is
+// split into lines, and where testing writes less than a line.
 func Unframe(stream []byte) [][]byte {
 	const header = 16
 	mark := []byte{0, 0, 'P', 'B'}
+	if !bytes.Contains(stream, mark) {
+		return unframedWrites(stream)
+	}
 	var writes [][]byte
 	for len(stream) > 0 {
 		n := len(stream)
@@ -171,6 +177,18 @@ func Unframe(stream []byte) [][]byte {
 		}
 		writes = append(writes, stream[:n])
 		stream = stream[n:]
+	}
+	return writes
+}
+
+func unframedWrites(stream []byte) [][]byte {
+	var writes [][]byte
+	for line := range bytes.Lines(stream) {
+		if i := bytes.Index(line, []byte("\t"+resultMark)); i >= 0 {
+			writes = append(writes, line[:i+1])
+			line = line[i+1:]
+		}
+		writes = append(writes, line)
 	}
 	return writes
 }

@@ -199,6 +199,12 @@ func (g *Go) Settings(f Flags) []string {
 		f.GCFlags = g.flag("gcflags")
 	}
 	add("gcflags", f.GCFlags)
+	if f.Sysmon {
+		all = append(all, "-sysmon")
+	}
+	if f.Realtime {
+		all = append(all, "-realtime")
+	}
 	for _, name := range codeFlags {
 		add(name, g.flag(name))
 	}

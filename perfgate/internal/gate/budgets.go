@@ -40,6 +40,7 @@ type Budget struct {
 
 	incomparable string // why it cannot judge this run
 	otherPatch   string // its set has another patch release of Go
+	spread       PerOp  // as a sample's
 	accepted     Limit  // wider than its own, for this run alone; zero for none
 }
 
@@ -89,6 +90,7 @@ func Measured(samples []Sample, base string, file Budgets) Budgets {
 		r := budgetOf(s)
 		limits := file.Rows[s.Key]
 		r.copyLimits(&limits)
+		r.spread = s.Spread
 		if f := s.fault(); f != nil {
 			reason, _, _ := strings.Cut(f.Reason, "\n")
 			r.incomparable = fmt.Sprintf("%s in %s: %s", f.Verdict, base, reason)

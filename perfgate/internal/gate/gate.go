@@ -158,6 +158,7 @@ type Sample struct {
 	CGO         bool  // the package was built with cgo
 	Loop        bool  // the benchmark uses b.Loop, not b.N
 	Lo, Hi      Run
+	Spread      PerOp  // of several runs that are not exact: the largest IrPerOp less the smallest; 0 for one that is
 	Fault       *Fault // not nil: there is no count
 }
 

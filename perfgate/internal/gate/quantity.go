@@ -114,6 +114,9 @@ func Change(was, now PerOp) Percent {
 	return Percent(d.Int64())
 }
 
+// Share returns part/whole in percent, as in "0.12 %".
+func Share(part, whole PerOp) string { return Change(whole, whole+part).unsigned() }
+
 // scaledChange returns the change in parts of was, in ten-thousandths of a
 // percent.
 func scaledChange(was, now PerOp) *big.Int {

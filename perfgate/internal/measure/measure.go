@@ -104,7 +104,7 @@ func Open(ctx context.Context, req Request, with Instrument, scratch string, pro
 	if s.Go, err = exact.FindGo(ctx, req.Dir, tmp); err != nil {
 		return nil, err
 	}
-	if s.overlay, err = s.Go.Overlay(); err != nil {
+	if s.overlay, err = s.Go.Overlay(req.Flags); err != nil {
 		return nil, err
 	}
 	end()
@@ -260,6 +260,9 @@ func (s *Session) Leaves(ctx context.Context) ([]gate.Key, []gate.Sample, error)
 // Again measures samples once more, as they were measured before. A sample whose
 // two slopes differ comes back with the fault Unstable.
 func (s *Session) Again(ctx context.Context, samples []gate.Sample) ([]gate.Sample, error) {
+	if !s.req.Flags.Exact() {
+		return samples, nil
+	}
 	defer s.phase("counting %s once more", plural(len(samples), "benchmark"))()
 	jobs := make([]func(context.Context) error, len(samples))
 	again := slices.Clone(samples)

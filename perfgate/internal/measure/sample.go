@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -60,6 +61,9 @@ func (s *Session) measure(ctx context.Context, l leaf, k int, verify bool) (gate
 			return gate.Sample{Key: l.Key, CGO: l.cgo, Fault: fault}, err
 		}
 	}
+	if !s.req.Flags.Exact() {
+		return s.median(ctx, l, k)
+	}
 	first, err := s.sample(ctx, l, k, known)
 	if err != nil || !verify || first.Fault != nil && first.Fault.Verdict == gate.Broken {
 		return first, err
@@ -74,6 +78,27 @@ func (s *Session) measure(ctx context.Context, l leaf, k int, verify bool) (gate
 		judged.Fault.Reason += differingFunctions(known[iterations(k).hi], again[iterations(k).hi])
 	}
 	return judged, nil
+}
+
+// spreadRuns is how often a benchmark is measured whose counts do not repeat.
+const spreadRuns = 5
+
+// median measures a leaf several times and returns the median, and how far the
+// runs are apart.
+func (s *Session) median(ctx context.Context, l leaf, k int) (gate.Sample, error) {
+	var all []gate.Sample
+	for range spreadRuns {
+		one, err := s.sample(ctx, l, k, nil)
+		if err != nil || one.Fault != nil {
+			return one, err
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b gate.Sample) int { return cmp.Compare(a.IrPerOp, b.IrPerOp) })
+	m := all[len(all)/2]
+	// Equal by chance is not exact.
+	m.Spread = max(1, all[len(all)-1].IrPerOp-all[0].IrPerOp)
+	return m, nil
 }
 
 // compareSamples returns the first sample, with a fault if the second differs.
@@ -250,7 +275,7 @@ func (s *Session) countOnce(ctx context.Context, b exact.Binary, l leaf, n int) 
 	r, err := s.count(ctx, command, dir, s.req.Timeout)
 	at := fmt.Sprintf(" at %d iterations", n)
 	if limit, ok := errors.AsType[count.ErrTimeout](err); ok {
-		return nil, limit.Error() + at + ": does it ignore b.N, or wait for real time or another process? (-timeout allows more)", nil
+		return nil, limit.Error() + at + ": does it ignore b.N, or wait for real time or another process? (-timeout allows more; -realtime and -sysmon give it the clock and the thread that it may wait for, with counts that are not exact)", nil
 	}
 	if ctx.Err() != nil {
 		return nil, "", context.Cause(ctx)

@@ -43,6 +43,7 @@ type Benchmark struct {
 	Line        int           `json:"line,omitempty"`
 	IrPerOp     *gate.PerOp   `json:"ir_per_op,omitempty"`
 	K           *int          `json:"k,omitempty"`
+	Spread      *gate.PerOp   `json:"spread_per_op,omitempty"` // how far apart several runs are, if counts are not exact
 	AllocsPerOp *gate.PerOp   `json:"allocs_per_op,omitempty"`
 	BytesPerOp  *gate.PerOp   `json:"bytes_per_op,omitempty"`
 	CGO         string        `json:"cgo_enabled,omitempty"` // where it is not the target's
@@ -201,6 +202,10 @@ func (d *Document) measured(b *Benchmark, s *gate.Sample) {
 	b.IrPerOp, b.K, b.AllocsPerOp, b.BytesPerOp = &s.IrPerOp, &s.K, &s.AllocsPerOp, &s.BytesPerOp
 	if s.CGO {
 		b.CGO = "1"
+	}
+	if s.Spread > 0 {
+		b.Spread = &s.Spread
+		d.Notes = append(d.Notes, fmt.Sprintf("not exact: %s is the median of runs that are %s apart", b.key(), gate.Share(s.Spread, s.IrPerOp)))
 	}
 	d.Run.Totals = append(d.Run.Totals, Total{s.Pkg, s.Name, s.Lo.N, s.Lo.Ir, s.Hi.N, s.Hi.Ir})
 }
