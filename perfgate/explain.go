@@ -61,19 +61,20 @@ func explainOne(ctx context.Context, o *options, std streams) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		keys = named(keys, name)
-		switch {
-		case len(keys) == 0:
-			return 0, fmt.Errorf("%v: %s", faults[0].Key, faults[0].Fault.Reason)
-		case len(keys) > 1:
-			writeAmbiguous(keys, name, std)
+		key, err := choose(keys, faults, name)
+		if several, ok := errors.AsType[errSeveral](err); ok {
+			fmt.Fprintf(std.err, "perfgate: %v\n", several)
+			hint(std, "name one: perfgate explain "+several.one)
 			return gate.ExitUsage, nil
+		}
+		if err != nil {
+			return 0, err
 		}
 		budgets, err := budgetsFor(s, o)
 		if err != nil {
 			return 0, err
 		}
-		sample, err := s.Sample(ctx, keys[0], budgets)
+		sample, err := s.Sample(ctx, key, budgets)
 		if err != nil {
 			return 0, err
 		}
@@ -85,7 +86,7 @@ func explainOne(ctx context.Context, o *options, std streams) (int, error) {
 			return 0, err
 		}
 		p.clear()
-		if e.Old == 0 {
+		if e.Old <= 0 {
 			fmt.Fprintf(std.out, "%v  %s Ir/op\n", sample.Key, report.Thousands(sample.IrPerOp))
 		} else {
 			fmt.Fprintf(std.out, "%v  %s → %s Ir/op  %s\n", sample.Key, report.Thousands(e.Old), report.Thousands(sample.IrPerOp), gate.Change(e.Old, e.New).Signed())
@@ -154,42 +155,51 @@ func patternOf(name string) string {
 	return name + "|" + exactly
 }
 
-// named returns the keys that have that very name, or all if none has.
-func named(keys []gate.Key, name string) []gate.Key {
-	var same []gate.Key
-	for _, k := range keys {
-		if k.Name == name || "Benchmark"+k.Name == name {
-			same = append(same, k)
-		}
+// errSeveral is the error of a name that may mean several benchmarks.
+type errSeveral struct{ message, one string }
+
+func (e errSeveral) Error() string { return e.message }
+
+// choose returns the benchmark of that very name or, if there is none, the one
+// that there is. A benchmark that cannot be measured is an error.
+func choose(keys []gate.Key, faults []gate.Sample, name string) (gate.Key, error) {
+	very := func(k gate.Key) bool { return k.Name == name || "Benchmark"+k.Name == name }
+	same := slices.DeleteFunc(slices.Clone(keys), func(k gate.Key) bool { return !very(k) })
+	broken := slices.IndexFunc(faults, func(f gate.Sample) bool { return very(f.Key) })
+	switch {
+	case len(same) == 1:
+		return same[0], nil
+	case len(same) > 1:
+		return gate.Key{}, several(same, name)
+	case broken >= 0:
+		return gate.Key{}, fmt.Errorf("%v: %s", faults[broken].Key, faults[broken].Fault.Reason)
+	case len(keys) == 1:
+		return keys[0], nil
+	case len(keys) > 1:
+		return gate.Key{}, several(keys, name)
 	}
-	if len(same) > 0 {
-		return same
-	}
-	return keys
+	return gate.Key{}, fmt.Errorf("%v: %s", faults[0].Key, faults[0].Fault.Reason)
 }
 
-// writeAmbiguous says which benchmarks a name may mean, and how to name one.
-func writeAmbiguous(keys []gate.Key, name string, std streams) {
-	var names []string
+// several says which benchmarks a name may mean, and how to name one.
+func several(keys []gate.Key, name string) errSeveral {
+	var names, packages []string
 	for _, k := range keys {
-		names = append(names, k.String())
+		names, packages = append(names, k.String()), append(packages, k.Pkg)
 	}
 	slices.Sort(names)
-	if different := slices.Compact(slices.Clone(names)); len(different) > 1 {
-		shown := strings.Join(different[:min(len(different), 8)], ", ")
-		if len(different) > 8 {
-			shown += ", ..."
+	if names = slices.Compact(names); len(names) == 1 {
+		return errSeveral{
+			fmt.Sprintf("%q is in %d packages: %s", name, len(packages), strings.Join(packages, ", ")),
+			quote(name) + " " + quote(packages[0]),
 		}
-		fmt.Fprintf(std.err, "perfgate: %q is %d benchmarks: %s\n", name, len(different), shown)
-		hint(std, "name one: perfgate explain "+quote(different[0]))
-		return
 	}
-	var packages []string
-	for _, k := range keys {
-		packages = append(packages, k.Pkg)
+	const most = 8
+	shown := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		shown += ", ..."
 	}
-	fmt.Fprintf(std.err, "perfgate: %q is in %d packages: %s\n", name, len(packages), strings.Join(packages, ", "))
-	hint(std, "name one: perfgate explain "+quote(name)+" "+quote(packages[0]))
+	return errSeveral{fmt.Sprintf("%q is %d benchmarks: %s", name, len(names), shown), quote(names[0])}
 }
 
 // budgetsFor returns the budgets for this machine, whose iterations are what

@@ -44,7 +44,7 @@ func selectFlags(o *options, fs *flag.FlagSet) {
 	r := &o.request
 	fs.StringVar(&r.Bench, "bench", "", "measure the benchmarks that match `regexp`, as go test's -bench (default all)")
 	fs.StringVar(&r.Skip, "skip", "", "leave out the benchmarks that match `regexp`")
-	fs.BoolVar(&o.verbose, "v", false, "show every row")
+	fs.BoolVar(&o.verbose, "v", false, "show every row, and how long each phase took")
 	buildFlags(o, fs)
 }
 

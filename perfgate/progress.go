@@ -20,6 +20,7 @@ import (
 type progress struct {
 	w        io.Writer
 	terminal bool
+	phases   bool       // tell how long each phase took
 	columns  func() int // width of the terminal
 	now      func() time.Time
 
@@ -47,6 +48,13 @@ func newProgress(w io.Writer) *progress {
 func (p *progress) event(e measure.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if e.Phase != "" {
+		if p.phases {
+			p.erase()
+			fmt.Fprintf(p.w, "perfgate: %6.2f s  %s\n", e.Took.Seconds(), e.Phase)
+		}
+		return
+	}
 	if e.Message != "" {
 		p.erase()
 		fmt.Fprintf(p.w, "perfgate: %s\n", e.Message)

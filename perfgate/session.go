@@ -35,6 +35,7 @@ func withSession(ctx context.Context, o *options, std streams, f func(*measure.S
 	defer func() { err = errors.Join(err, dir.Remove()) }()
 	defer process.Adopt()()
 	p := newProgress(std.err)
+	p.phases = o.verbose
 	defer p.clear()
 	s, err := measure.Open(ctx, o.request, instrument(valgrind), dir.Path, p.event)
 	if err != nil {

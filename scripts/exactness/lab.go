@@ -200,7 +200,7 @@ func (l *lab) measure(ctx context.Context, s suite, set setting) (*measured, err
 	if set.pure {
 		packages = s.pure
 	}
-	args := slices.Concat([]string{"run", "-format", "json", "-bench", l.bench}, set.args, packages)
+	args := slices.Concat([]string{"run", "-fresh", "-format", "json", "-bench", l.bench}, set.args, packages)
 	set.tree = filepath.Join(l.treeOf(set), s.dir)
 	out, err := l.output(ctx, set, l.perfgate, args...)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 2 {

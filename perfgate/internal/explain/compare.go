@@ -124,7 +124,9 @@ func functionChanges(old, new bySource) []Function {
 	for name := range union(old.functions, new.functions) {
 		f := Function{Name: name, Old: old.functions[name], New: new.functions[name]}
 		if f.Delta = f.New - f.Old; f.Delta != 0 {
-			f.Group = groupOf(name, slices.Concat(old.files[name], new.files[name]))
+			files := slices.Concat(old.files[name], new.files[name])
+			slices.Sort(files) // they come out of maps
+			f.Group = groupOf(name, files)
 			all = append(all, f)
 		}
 	}

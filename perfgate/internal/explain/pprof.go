@@ -34,13 +34,13 @@ func (p Profile) WritePprof(w io.Writer, title string, path func(file string) st
 		if file != "" {
 			f.Filename = path(file)
 		}
-		if functions[f] == nil {
-			f := f
-			functions[f] = &f
-			f.ID = uint64(len(functions))
-			out.Function = append(out.Function, &f)
+		known := functions[f]
+		if known == nil {
+			known = &profile.Function{ID: uint64(len(functions) + 1), Name: f.Name, SystemName: f.SystemName, Filename: f.Filename}
+			functions[f] = known
+			out.Function = append(out.Function, known)
 		}
-		return functions[f]
+		return known
 	}
 	owners := newOwners(p)
 	all := p.perLine()

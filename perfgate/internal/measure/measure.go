@@ -36,9 +36,11 @@ type Request struct {
 
 // An Event tells of progress.
 type Event struct {
-	Message     string   // one line, or "" for a change of the following
-	Done, Total int      // benchmarks
-	Working     gate.Key // one that is being measured
+	Message     string        // one line, or "" for a change of the following
+	Phase       string        // what was done, and is now
+	Took        time.Duration // that it took
+	Done, Total int           // benchmarks
+	Working     gate.Key      // one that is being measured
 }
 
 // An Instrument is what counts.
@@ -64,6 +66,7 @@ type Session struct {
 	overlay  *exact.Overlay
 	progress func(Event)
 	starts   *atomic.Int64         // shared by sessions beside each other
+	aside    string                // what tells the phases of this session from another's
 	side     string                // folder of the binaries: three letters, as argument lengths count
 	laid     map[string]*laidTests // by import path; in a session beside another
 	apart    map[string]Apart      // by import path; likewise
@@ -97,16 +100,19 @@ func Open(ctx context.Context, req Request, with Instrument, scratch string, pro
 		return nil, err
 	}
 	var err error
+	end := s.phase("asking go for its settings, editing the standard library")
 	if s.Go, err = exact.FindGo(ctx, req.Dir, tmp); err != nil {
 		return nil, err
 	}
 	if s.overlay, err = s.Go.Overlay(); err != nil {
 		return nil, err
 	}
+	end()
 	var features string
 	err = parallel(ctx, 2,
 		func(ctx context.Context) (err error) { features, err = s.features(ctx, tmp); return },
 		func(ctx context.Context) (err error) {
+			defer s.phase("go list")()
 			s.Listed, err = s.Go.Packages(ctx, req.Flags, req.Patterns)
 			return
 		})
@@ -136,6 +142,7 @@ func (s *Session) features(ctx context.Context, tmp string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
+	defer s.phase("the CPU that programs see")()
 	features, _, err := exact.Features(ctx, s.counted(), probe, dir, s.req.Timeout)
 	return features, err
 }
@@ -177,6 +184,12 @@ func (s *Session) Scratch() string { return s.scratch }
 
 // Starts returns how many times a program was started under the counter.
 func (s *Session) Starts() int { return int(s.starts.Load()) }
+
+// phase begins to do something, and returns what ends it.
+func (s *Session) phase(format string, args ...any) (end func()) {
+	start := time.Now()
+	return func() { s.progress(Event{Phase: s.aside + fmt.Sprintf(format, args...), Took: time.Since(start)}) }
+}
 
 func (s *Session) say(message string) { s.progress(Event{Message: message}) }
 
@@ -247,6 +260,7 @@ func (s *Session) Leaves(ctx context.Context) ([]gate.Key, []gate.Sample, error)
 // Again measures samples once more, as they were measured before. A sample whose
 // two slopes differ comes back with the fault Unstable.
 func (s *Session) Again(ctx context.Context, samples []gate.Sample) ([]gate.Sample, error) {
+	defer s.phase("counting %s once more", plural(len(samples), "benchmark"))()
 	jobs := make([]func(context.Context) error, len(samples))
 	again := slices.Clone(samples)
 	for i := range again {
@@ -281,6 +295,10 @@ func (s *Session) measureAll(ctx context.Context, leaves []leaf, budgets gate.Bu
 		}
 		return a.Compare(b.Key)
 	})
+	if len(leaves) == 0 {
+		return nil, nil
+	}
+	defer s.phase("counting %s, %d at a time", plural(len(leaves), "benchmark"), s.req.Jobs)()
 	samples := make([]gate.Sample, len(leaves))
 	jobs := make([]func(context.Context) error, len(leaves))
 	var done atomic.Int64

@@ -41,6 +41,7 @@ func (s *Session) prepareThose(ctx context.Context, packages []exact.Package) er
 		return nil
 	}
 	s.say(fmt.Sprintf("building %s for exact counts", plural(len(packages), "package")))
+	defer s.phase("building %s and listing its benchmarks", plural(len(packages), "package"))()
 	type prepared struct {
 		leaves []leaf
 		faults []gate.Sample
@@ -112,6 +113,10 @@ func (s *Session) buildOnce(ctx context.Context, p exact.Package) (exact.Binary,
 	err := s.Go.Build(ctx, s.overlay, p, s.req.Flags, b.Path)
 	if ctx.Err() != nil {
 		return b, nil, context.Cause(ctx)
+	}
+	if err != nil && process.Trouble(err.Error()) {
+		// Whether it compiles is not known.
+		return b, nil, fmt.Errorf("building %s: %w", p.ImportPath, err)
 	}
 	if err != nil {
 		return b, []gate.Sample{gate.BrokenSample(whole, "does not compile: "+compilerText(err.Error()))}, nil

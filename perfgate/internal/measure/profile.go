@@ -44,6 +44,7 @@ func (s *Session) Profiles(ctx context.Context, samples []gate.Sample) ([]Profil
 	if err != nil {
 		return nil, err
 	}
+	s.say("counting the lines of " + plural(len(samples), "benchmark"))
 	names := s.fileNames()
 	profiles := make([]Profile, len(samples))
 	jobs := make([]func(context.Context) error, len(samples))
@@ -135,9 +136,8 @@ func (s *Session) linedBinary(ctx context.Context, pkg string) (exact.Binary, er
 	return build()
 }
 
-// buildLined builds a package's test binary with line numbers. Its path is that
-// of the measured one but for letter case, and as long: the length of an argument
-// moves the heap.
+// buildLined builds a package's test binary with line numbers. Its path is as
+// long as that of the measured one: the length of an argument moves the heap.
 func (s *Session) buildLined(ctx context.Context, pkg string) (exact.Binary, error) {
 	b := s.binaries[pkg]
 	i := slices.IndexFunc(s.Packages, func(p exact.Package) bool { return p.ImportPath == pkg })
