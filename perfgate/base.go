@@ -184,7 +184,7 @@ func (b *base) budgets(ctx context.Context, samples []gate.Sample, file gate.Bud
 	}
 	side, err := b.tree.RunLike(ctx, missing, b.verify)
 	if err != nil {
-		return gate.Budgets{}, err
+		return gate.Budgets{}, fmt.Errorf("%s: %w", b.name(), err)
 	}
 	b.storeResults(missing, side)
 	found = side.Samples
@@ -255,23 +255,32 @@ func (b *base) storeResults(measured []gate.Sample, side measure.Side) {
 func (b *base) confirm(ctx context.Context, samples, red []gate.Sample, budgets, file gate.Budgets) ([]gate.Sample, gate.Budgets, error) {
 	side, err := b.tree.RunLike(ctx, red, false)
 	if err != nil {
-		return samples, budgets, err
+		return samples, budgets, fmt.Errorf("%s: %w", b.name(), err)
+	}
+	again := make(map[gate.Key]gate.Sample)
+	for _, s := range side.Samples {
+		again[s.Key] = s
 	}
 	wrong := false
-	for _, s := range side.Samples {
-		was := budgets.Rows[s.Key]
-		if s.Fault == nil && s.IrPerOp == was.Ir && s.AllocsPerOp == was.Allocs && s.BytesPerOp == was.Bytes {
+	for _, r := range red {
+		was := budgets.Rows[r.Key]
+		s, ok := again[r.Key]
+		if ok && s.Fault == nil && s.IrPerOp == was.Ir && s.AllocsPerOp == was.Allocs && s.BytesPerOp == was.Bytes {
 			continue
 		}
-		if b.stored[s.Pkg] != nil {
-			b.results.forget(b.keys[s.Pkg])
-			delete(b.stored, s.Pkg)
+		if b.stored[r.Pkg] != nil {
+			b.results.forget(b.keys[r.Pkg])
+			delete(b.stored, r.Pkg)
 			wrong = true
 			continue
 		}
+		twice := fmt.Sprintf("%v and %v Ir/op in two runs of %s", was.Ir, s.IrPerOp, b.name())
+		if !ok || s.Fault != nil {
+			twice = fmt.Sprintf("%v Ir/op in the first run of %s, none in the second", was.Ir, b.name())
+		}
 		for i := range samples {
-			if samples[i].Key == s.Key && samples[i].Fault == nil {
-				samples[i].Fault = &gate.Fault{Verdict: gate.Unstable, Reason: fmt.Sprintf("%v and %v Ir/op in two runs of %s", was.Ir, s.IrPerOp, b.name())}
+			if samples[i].Key == r.Key && samples[i].Fault == nil {
+				samples[i].Fault = &gate.Fault{Verdict: gate.Unstable, Reason: twice}
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/checkout"
 	"github.com/cachekit-go/cachekit/perfgate/internal/explain"
@@ -72,8 +73,16 @@ func explainRows(ctx context.Context, s *measure.Session, rows []gate.Row, n int
 		}
 	}
 	explained := make(map[gate.Key]*explain.Explanation)
+	alone := false
 	for i, r := range rows {
-		explained[r.Key] = explainChange(*r.Sample, r.Budget.Ir, s, news[i], sides[i], olds[i])
+		e := explainChange(*r.Sample, r.Budget.Ir, s, news[i], sides[i], olds[i])
+		if e.Explained() && e.Old == 0 {
+			if alone { // one long list is enough
+				e = &explain.Explanation{Missing: e.Missing}
+			}
+			alone = true
+		}
+		explained[r.Key] = e
 	}
 	return explained, nil
 }
@@ -118,7 +127,7 @@ func explainChange(sample gate.Sample, was gate.PerOp, s *measure.Session, new m
 	}
 	if missing != "" {
 		e := explain.Of(p)
-		e.Missing = missing + "; so this is where the instructions go"
+		e.Missing = missing
 		return e
 	}
 	e := explain.Compare(profileOf(side.tree, sample.K, old), p)
@@ -182,7 +191,11 @@ func recordedSides(s *measure.Session, o *options, file *gate.File, path string)
 			return oldSide{}, context.Cause(ctx)
 		}
 		if err != nil {
-			return oldSide{missing: "what the budget was recorded from is not known: " + err.Error()}, nil
+			why := err.Error()
+			if strings.Contains(why, "not a git repository") {
+				why = "this is no git repository"
+			}
+			return oldSide{missing: "what the budget was recorded from is not known: " + why}, nil
 		}
 		known, ok := trees[side.commit.Hash]
 		if !ok {

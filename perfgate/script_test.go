@@ -53,6 +53,13 @@ func TestScript(t *testing.T) {
 			e.Vars = append(e.Vars, goEnv...)
 			e.Setenv("XDG_CACHE_HOME", cache)
 			e.Setenv("REPO", repoRoot())
+			// In a longer one perfgate would not make its folder.
+			tmp, err := os.MkdirTemp("/tmp", "pg")
+			if err != nil {
+				return err
+			}
+			e.Defer(func() { os.RemoveAll(tmp) })
+			e.Setenv("TMPDIR", tmp)
 			real := strings.HasPrefix(filepath.Base(e.WorkDir), "script-real_")
 			if real {
 				if realValgrind == "" {
@@ -78,6 +85,8 @@ func TestScript(t *testing.T) {
 			"onlygo":  onlyGo,
 			"await":   await,
 			"gone":    gone,
+			"held":    held,
+			"stopped": stopped,
 			"same":    same,
 			"moved":   moved,
 			"spoil":   spoil,
@@ -175,6 +184,10 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 func gone(ts *testscript.TestScript, neg bool, args []string) {
 	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))
 	ts.Check(err)
+	awaitEnd(ts, pid)
+}
+
+func awaitEnd(ts *testscript.TestScript, pid int) {
 	for range 6000 {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || strings.Contains(string(stat), ") Z ") {
@@ -281,6 +294,9 @@ func fake(args []string) error {
 			if v, err := os.ReadFile("valgrind-version"); err == nil {
 				version = strings.TrimSpace(string(v))
 			}
+			if err := holdHere("version"); err != nil {
+				return err
+			}
 			// With other costs it is another valgrind, so that what is
 			// remembered of the last one does not count.
 			fmt.Println("valgrind-" + version + "-" + costsHash())
@@ -293,8 +309,15 @@ func fake(args []string) error {
 		args = args[1:]
 	}
 	if strings.HasPrefix(filepath.Base(args[0]), "probe-") {
+		if err := holdHere("probe"); err != nil {
+			return err
+		}
 		fmt.Println("avx2 sse3")
 		return writeCounts(out, 1_000_000, 0)
+	}
+	// The folder above those of the packages tells whose binary it is.
+	if err := holdHere(filepath.Base(filepath.Dir(filepath.Dir(args[0])))); err != nil {
+		return err
 	}
 	name, n := benchmarkOf(args)
 	cost, err := costOf(name)

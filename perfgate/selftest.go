@@ -89,7 +89,7 @@ func (t *selfTest) run(ctx context.Context, dir string) error {
 		name, dir, demand string
 		judge             func(outcome) bool
 	}{
-		{"same code", same, "check exits 0, and all counts are equal", outcome.equal},
+		{"same code", same, "check exits 0, and all counts, made now, are equal", outcome.equal},
 		{"loop more", slow, fmt.Sprintf("check exits 3, for %s alone, by %d Ir/op or more", slowedName, extraRounds), outcome.red},
 	} {
 		found, err := t.perfgate(ctx, checkCommand(), trial.dir, "-fresh", "-format", "json")
@@ -182,8 +182,8 @@ func (o outcome) red() bool {
 	return slowed
 }
 
-// String returns the exit status and each benchmark with its counts, to the last
-// digit.
+// String returns the exit status, each benchmark with its counts, to the last
+// digit, and how often valgrind was started for them.
 func (o outcome) String() string {
 	parts := []string{fmt.Sprintf("exit status %d", o.code)}
 	for _, b := range o.document.Benchmarks {
@@ -195,6 +195,9 @@ func (o outcome) String() string {
 			text += fmt.Sprintf(" %v → %v", *b.Budget, *b.IrPerOp)
 		}
 		parts = append(parts, text)
+	}
+	if o.document.Run.ValgrindStarts > 0 {
+		parts = append(parts, fmt.Sprintf("valgrind started %d times", o.document.Run.ValgrindStarts))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	cachekit "github.com/cachekit-go/cachekit/core"
+	"github.com/cachekit-go/cachekit/scripts/internal/stopwatch"
 )
 
 // sizes are the payload sizes in bytes, a typical entry and a large one.
@@ -42,8 +43,7 @@ func main() {
 
 // run measures everything and prints the table.
 func run(w io.Writer) error {
-	start := time.Now()
-	c := clock(func() time.Duration { return time.Since(start) })
+	c := stopwatch.Start()
 	var names, ratios []string
 	rows := map[string][]string{}
 	for _, n := range sizes {
@@ -62,7 +62,7 @@ func run(w io.Writer) error {
 		}
 		names = names[:0]
 		for _, op := range ops {
-			ns, err := c.perCall(op.call)
+			ns, err := c.PerCall(op.call, 21, 10*time.Millisecond)
 			if err != nil {
 				return fmt.Errorf("%s of %d bytes: %w", op.name, n, err)
 			}
@@ -147,4 +147,17 @@ func operations(payload []byte) ([]operation, error) {
 		}
 	}
 	return ops, nil
+}
+
+// cell prints a time and how many bytes go through in it. A byte for each
+// nanosecond is a GB/s.
+func cell(ns float64, size int) string {
+	t := fmt.Sprintf("%.0f ns", ns)
+	switch {
+	case ns >= 1e6:
+		t = fmt.Sprintf("%.2f ms", ns/1e6)
+	case ns >= 1e3:
+		t = fmt.Sprintf("%.2f µs", ns/1e3)
+	}
+	return fmt.Sprintf("%s · %.2f GB/s", t, float64(size)/ns)
 }

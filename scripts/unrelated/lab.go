@@ -83,7 +83,7 @@ type judgement struct {
 
 // check has perfgate judge the tree by the budgets.
 func (l *lab) check(ctx context.Context, bench string) (judgement, error) {
-	text, err := l.output(ctx, l.perfgate, "check", "-baselines", l.budgets, "-format", "json", "-bench", bench, "./bench")
+	text, err := l.output(ctx, l.perfgate, "check", "-fresh", "-baselines", l.budgets, "-format", "json", "-bench", bench, "./bench")
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 3 {
 		err = nil
 	}
@@ -93,7 +93,8 @@ func (l *lab) check(ctx context.Context, bench string) (judgement, error) {
 	return judge(text)
 }
 
-// judge reads the document of a check. Rows without a comparison are an error.
+// judge reads the document of a check. Rows without a comparison are an error,
+// and so are counts that were not made now.
 func judge(text []byte) (j judgement, err error) {
 	var d struct {
 		Benchmarks []struct {
@@ -103,12 +104,18 @@ func judge(text []byte) (j judgement, err error) {
 			Budget  json.Number
 			Delta   *float64 `json:"delta_pct"`
 		}
+		Run struct {
+			Starts int `json:"valgrind_starts"`
+		}
 	}
 	if err := json.Unmarshal(text, &d); err != nil {
 		return j, fmt.Errorf("reading perfgate's document: %w", err)
 	}
 	if len(d.Benchmarks) == 0 {
 		return j, errors.New("perfgate judged nothing")
+	}
+	if d.Run.Starts < 2*len(d.Benchmarks) {
+		return j, fmt.Errorf("%d starts of valgrind for %d benchmarks: some counts are remembered ones", d.Run.Starts, len(d.Benchmarks))
 	}
 	for _, b := range d.Benchmarks {
 		if b.Delta == nil || b.Verdict == "incomparable" {

@@ -82,8 +82,9 @@ func TestJudge(t *testing.T) {
 		{rows: []string{ok, gone}, errContains: "D: removed: not compared"},
 		{rows: []string{cannot}, errContains: "E: incomparable: not compared"},
 		{errContains: "judged nothing"},
+		{rows: []string{ok, less, red, ok}, errContains: "6 starts of valgrind for 4 benchmarks"},
 	} {
-		j, err := judge([]byte(`{"benchmarks": [` + strings.Join(tt.rows, ",") + `]}`))
+		j, err := judge([]byte(`{"benchmarks": [` + strings.Join(tt.rows, ",") + `], "run": {"valgrind_starts": 6}}`))
 		if tt.errContains != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.errContains) {
 				t.Errorf("%s: got error %v, want %q", tt.rows, err, tt.errContains)

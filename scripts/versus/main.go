@@ -21,12 +21,11 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+
+	"github.com/cachekit-go/cachekit/scripts/internal/original"
 )
 
 const runs = 5
-
-// errNoCargo is its own exit status.
-var errNoCargo = errors.New("cargo is not in PATH: install Rust to build the original")
 
 func main() {
 	if len(os.Args) > 1 {
@@ -38,7 +37,7 @@ func main() {
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "versus: %v\n", err)
-		if errors.Is(err, errNoCargo) {
+		if errors.Is(err, original.ErrNoCargo) {
 			os.Exit(2)
 		}
 		os.Exit(1)
@@ -47,9 +46,9 @@ func main() {
 
 // run builds both programs, runs them and prints the comparison.
 func run(ctx context.Context) (err error) {
-	cargo, err := exec.LookPath("cargo")
+	cargo, err := original.Cargo()
 	if err != nil {
-		return errNoCargo
+		return err
 	}
 	dir, err := os.MkdirTemp("", "versus-")
 	if err != nil {
@@ -63,14 +62,14 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	ours := filepath.Join(dir, "throughput")
-	if _, err := output(exec.CommandContext(ctx, "go", "build", "-o", ours, "./scripts/throughput")); err != nil {
+	if _, err := original.Output(exec.CommandContext(ctx, "go", "build", "-o", ours, "./scripts/throughput")); err != nil {
 		return fmt.Errorf("building ours: %w", err)
 	}
 	var tables [2][]*table // theirs, ours
 	for i := range runs {
 		fmt.Fprintf(os.Stderr, "versus: run %d of %d\n", i+1, runs)
 		for j, exe := range []string{theirs, ours} {
-			text, err := output(exec.CommandContext(ctx, exe))
+			text, err := original.Output(exec.CommandContext(ctx, exe))
 			if err != nil {
 				return fmt.Errorf("running %s: %w", filepath.Base(exe), err)
 			}
@@ -82,14 +81,4 @@ func run(ctx context.Context) (err error) {
 		}
 	}
 	return compare(os.Stdout, tables[0], tables[1])
-}
-
-// output runs c and returns its standard output. What it prints on standard
-// error is in the error.
-func output(c *exec.Cmd) (string, error) {
-	out, err := c.Output()
-	if e, ok := errors.AsType[*exec.ExitError](err); ok && len(e.Stderr) > 0 {
-		err = fmt.Errorf("%w\n%s", err, e.Stderr)
-	}
-	return string(out), err
 }

@@ -7,7 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+
+	"github.com/cachekit-go/cachekit/scripts/internal/original"
 )
 
 // The original, and its program that prints the table. Its manifest and lock
@@ -33,14 +34,14 @@ cachekit-core = { version = "=0.7.2", features = ["encryption"] }
 
 // buildOriginal builds the crate's example below dir and returns its path.
 func buildOriginal(ctx context.Context, cargo, dir string) (string, error) {
-	env, err := cargoEnv(dir)
+	env, err := original.Env(dir)
 	if err != nil {
 		return "", err
 	}
 	run := func(args ...string) (string, error) {
 		c := exec.CommandContext(ctx, cargo, args...)
 		c.Dir, c.Env = dir, env
-		return output(c)
+		return original.Output(c)
 	}
 	for name, text := range map[string]string{"Cargo.toml": manifest, "empty.rs": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -80,45 +81,4 @@ func manifestPath(text string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("cargo fetched no %s %s", crate, version)
-}
-
-// cargoEnv returns the environment for cargo: the user's, for proxies and the
-// choice of a toolchain, but with a home below dir, so that nothing is left
-// behind, and without what would change the compiler's flags. The user's
-// configuration, which may name a mirror, is copied to that home; credentials
-// are not.
-func cargoEnv(dir string) ([]string, error) {
-	old := os.Getenv("CARGO_HOME")
-	if old == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil, err
-		}
-		old = filepath.Join(home, ".cargo")
-	}
-	home := filepath.Join(dir, "home")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		return nil, err
-	}
-	for _, name := range []string{"config.toml", "config"} {
-		b, err := os.ReadFile(filepath.Join(old, name))
-		if os.IsNotExist(err) {
-			continue
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(home, name), b, 0o600)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("copying cargo's configuration: %w", err)
-		}
-	}
-	var env []string
-	for _, v := range os.Environ() {
-		name, _, _ := strings.Cut(v, "=")
-		if name == "CARGO_HOME" || name == "CARGO_TARGET_DIR" || strings.Contains(name, "RUSTFLAGS") || strings.HasPrefix(name, "CARGO_PROFILE_") {
-			continue
-		}
-		env = append(env, v)
-	}
-	return append(env, "CARGO_HOME="+home), nil
 }

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/cachekit-go/cachekit/scripts/internal/original"
 )
 
 // A table is what one run of either program printed.
@@ -76,13 +77,7 @@ func compare(w io.Writer, theirs, ours []*table) error {
 				ratios[j] = append(ratios[j], a[j]/b[j])
 			}
 		}
-		fmt.Fprintf(tw, "| %s\t| %s\t| %s\t| %s\t|\n", p[0], p[1], spread(ratios[0]), spread(ratios[1]))
+		fmt.Fprintf(tw, "| %s\t| %s\t| %s\t| %s\t|\n", p[0], p[1], original.Spread(ratios[0]), original.Spread(ratios[1]))
 	}
 	return tw.Flush()
-}
-
-// spread prints the median and the range of figures, which it sorts.
-func spread(v []float64) string {
-	slices.Sort(v)
-	return fmt.Sprintf("%.2f (%.2f to %.2f)", v[len(v)/2], v[0], v[len(v)-1])
 }

@@ -43,7 +43,11 @@ func (r *Repo) extract(ctx context.Context, hash, dir, index string) error {
 		if _, err := os.Lstat(filepath.Join(sub.Root, ".git")); err != nil {
 			continue // not checked out: the working tree does without it too
 		}
-		if !sub.Has(ctx, commit) {
+		has, err := sub.Has(ctx, commit)
+		if err != nil {
+			return fmt.Errorf("submodule %s: %w", path, err)
+		}
+		if !has {
 			return fmt.Errorf("submodule %s: its commit %.7s is not here: git -C %s fetch", path, commit, path)
 		}
 		if err := sub.extract(ctx, commit, filepath.Join(dir, filepath.FromSlash(path)), index); err != nil {

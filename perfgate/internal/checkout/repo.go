@@ -74,7 +74,7 @@ func (r *Repo) Find(ctx context.Context, name string) (Commit, error) {
 			hash, subject, _ := strings.Cut(strings.TrimSuffix(out, "\n"), " ")
 			return Commit{hash, subject}, nil
 		}
-		if !process.Died(err) {
+		if !process.Exited(err) || process.Trouble(err.Error()) {
 			return Commit{}, err
 		}
 	}
@@ -101,7 +101,7 @@ func (r *Repo) MergeBase(ctx context.Context, ref string) (Commit, error) {
 		return Commit{}, err
 	}
 	out, err := r.git(ctx, nil, "merge-base", "HEAD", other.Hash)
-	if process.Died(err) && out == "" {
+	if process.Exited(err) && out == "" && !process.Trouble(err.Error()) {
 		return Commit{}, fmt.Errorf("HEAD and %s have no common commit here%s", other.Short(), r.shallowNote(ctx))
 	}
 	if err != nil {
@@ -120,9 +120,12 @@ func (r *Repo) shallowNote(ctx context.Context) string {
 }
 
 // Has reports whether the commit and its files are here.
-func (r *Repo) Has(ctx context.Context, hash string) bool {
+func (r *Repo) Has(ctx context.Context, hash string) (bool, error) {
 	_, err := r.git(ctx, nil, "cat-file", "-e", hash+"^{tree}")
-	return err == nil
+	if process.Exited(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // File returns the content of a file, named by its slash-separated path below

@@ -250,8 +250,13 @@ func explain(err error, out process.Output) error {
 	if text == "" {
 		text = strings.TrimSpace(string(out.Stdout))
 	}
-	if text == "" || !process.Died(err) {
+	switch {
+	case text == "":
 		return err
+	case process.Exited(err):
+		return errors.New(text)
+	case process.Died(err):
+		return fmt.Errorf("%w: %s", err, text)
 	}
-	return errors.New(text)
+	return err
 }

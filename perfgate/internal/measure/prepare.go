@@ -114,6 +114,10 @@ func (s *Session) buildOnce(ctx context.Context, p exact.Package) (exact.Binary,
 	if ctx.Err() != nil {
 		return b, nil, context.Cause(ctx)
 	}
+	if err != nil && process.Trouble(err.Error()) {
+		// Whether it compiles is not known.
+		return b, nil, fmt.Errorf("building %s: %w", p.ImportPath, err)
+	}
 	if err != nil {
 		return b, []gate.Sample{gate.BrokenSample(whole, "does not compile: "+compilerText(err.Error()))}, nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
+	"github.com/cachekit-go/cachekit/perfgate/internal/process"
 )
 
 // A Tree is the files of another commit of the user's repository, in a folder
@@ -91,6 +92,8 @@ func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
 	var err error
 	if c.Listed, err = c.Go.Packages(ctx, c.req.Flags, c.req.Patterns); ctx.Err() != nil {
 		return nil, context.Cause(ctx)
+	} else if err != nil && process.Trouble(err.Error()) {
+		return nil, err
 	} else if err != nil {
 		return nil, ErrUnfit{err}
 	}
@@ -290,6 +293,9 @@ type Side struct {
 
 // RunLike measures the benchmarks of samples as those were measured. Samples
 // with a fault are left out.
+//
+// A benchmark that is broken here does not compare. What broke for trouble of
+// the machine is an error instead: it may well compare.
 func (s *Session) RunLike(ctx context.Context, samples []gate.Sample, verify bool) (Side, error) {
 	side := Side{Apart: make(map[gate.Key]Apart)}
 	wanted := make(map[gate.Key]gate.Sample)
@@ -346,9 +352,22 @@ func (s *Session) RunLike(ctx context.Context, samples []gate.Sample, verify boo
 	}
 	measured, err := s.measureAll(ctx, leaves, budgets, verify)
 	side.Samples = append(side.Samples, measured...)
+	if err == nil {
+		err = machineFault(side.Samples)
+	}
 	slices.SortFunc(side.Samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
 	slices.SortFunc(side.Gone, gate.Key.Compare)
 	return side, err
+}
+
+// machineFault returns an error for a fault that is the machine's.
+func machineFault(samples []gate.Sample) error {
+	for _, x := range samples {
+		if x.Fault != nil && process.Trouble(x.Fault.Reason) {
+			return fmt.Errorf("measuring %v: %s", x.Key, x.Fault.Reason)
+		}
+	}
+	return nil
 }
 
 // prepareMissing prepares those of the packages that are not prepared yet, and

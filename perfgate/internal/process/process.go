@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"time"
 )
@@ -133,6 +134,25 @@ func Died(err error) bool {
 	_, ok := errors.AsType[*exec.ExitError](err)
 	return ok
 }
+
+// Exited reports whether err is the exit of a program that ended by itself, with
+// another status than 0: that status is an answer, a signal is none.
+func Exited(err error) bool {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	return ok && exit.Exited()
+}
+
+// trouble is how programs tell of what is the machine's: by the end of another
+// program that somebody killed, and by the C library's and Go's words for errno.
+var trouble = regexp.MustCompile(`(?i)signal: (killed|terminated|interrupt|hangup)|no space left on device|is the disk full|` +
+	`disk quota exceeded|read-only file system|input/output error|stale (NFS )?file handle|structure needs cleaning|` +
+	`too many open files|cannot allocate memory|out of memory|resource temporarily unavailable`)
+
+// Trouble reports whether a text, such as an error or what a failed program
+// printed, tells of a full disk, of no memory or of a process that was killed:
+// of the machine's trouble, which says nothing about the program. The same may
+// well succeed the next time.
+func Trouble(text string) bool { return trouble.MatchString(text) }
 
 // capped keeps the first maxOutput bytes written to it and drops the rest.
 //

@@ -1,4 +1,4 @@
-package main
+package stopwatch
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 // A call takes what the script of its number says; the time is what the calls
 // have taken.
-func scripted(cost func(call int) time.Duration) (clock, func() error, *int) {
+func scripted(cost func(call int) time.Duration) (Clock, func() error, *int) {
 	var now time.Duration
 	calls := 0
 	return func() time.Duration { return now },
@@ -50,51 +50,18 @@ func TestPerCall(t *testing.T) {
 		}, 99e6, 1 + 21},
 	} {
 		c, call, calls := scripted(v.cost)
-		if got, err := c.perCall(call); got != v.want || *calls != v.calls || err != nil {
+		if got, err := c.PerCall(call, 21, 10*ms); got != v.want || *calls != v.calls || err != nil {
 			t.Errorf("%s: got %v after %d calls, %v, want %v after %d", v.name, got, *calls, err, v.want, v.calls)
 		}
 	}
 	c, call, calls := scripted(func(int) time.Duration { return 10 * ms })
 	fault := errors.New("fault")
-	if _, err := c.perCall(func() error {
+	if _, err := c.PerCall(func() error {
 		if call(); *calls == 5 {
 			return fault
 		}
 		return nil
-	}); err != fault || *calls != 5 {
+	}, 21, 10*time.Millisecond); err != fault || *calls != 5 {
 		t.Errorf("got %v after %d calls", err, *calls)
-	}
-}
-
-func TestCell(t *testing.T) {
-	for _, v := range []struct {
-		ns   float64
-		size int
-		want string
-	}{
-		{204.7, 1024, "205 ns · 5.00 GB/s"},
-		{999.4, 1024, "999 ns · 1.02 GB/s"},
-		{1000, 1024, "1.00 µs · 1.02 GB/s"},
-		{123456, 65536, "123.46 µs · 0.53 GB/s"},
-		{2.5e6, 65536, "2.50 ms · 0.03 GB/s"},
-	} {
-		if got := cell(v.ns, v.size); got != v.want {
-			t.Errorf("got %q, want %q", got, v.want)
-		}
-	}
-}
-
-// Every operation gives the right answer, or operations fails.
-func TestOperations(t *testing.T) {
-	for _, n := range []int{0, 64, 1024, 70_000} {
-		ops, err := operations(make([]byte, n))
-		if err != nil || len(ops) != 6 {
-			t.Fatalf("%d bytes: %d operations, %v", n, len(ops), err)
-		}
-		for _, op := range ops {
-			if err := op.call(); err != nil {
-				t.Errorf("%s of %d bytes: %v", op.name, n, err)
-			}
-		}
 	}
 }
