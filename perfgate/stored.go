@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -20,7 +21,7 @@ func freshFlag(o *options, fs *flag.FlagSet) {
 type memory struct {
 	session *measure.Session
 	results results
-	keys    map[string]string // by package
+	inputs  map[string]string // by package
 	exact   bool              // counts repeat
 	verify  bool
 	fresh   bool
@@ -29,19 +30,33 @@ type memory struct {
 
 func newMemory(s *measure.Session, o *options) *memory {
 	m := &memory{
-		session: s, results: results{filepath.Join(s.Go.Cache, "results")}, keys: make(map[string]string),
+		session: s, results: results{filepath.Join(s.Go.Cache, "results")}, inputs: make(map[string]string),
 		exact: o.request.Flags.Exact(), verify: o.verify, fresh: o.fresh || o.verify || !o.request.Flags.Exact(),
 	}
 	for _, p := range s.Packages {
 		if inputs, err := s.Inputs(p.ImportPath); err == nil && p.Err == "" {
-			m.keys[p.ImportPath] = resultKey("head", inputs)
+			m.inputs[p.ImportPath] = inputs
 		}
 	}
 	return m
 }
 
-// run is [measure.Session.Run], but for what is remembered with the K of the
-// budgets.
+// key is that of a package's results, which also depend on the K that budgets
+// ask for; "" for a package that cannot have any.
+func (m *memory) key(pkg string, budgets gate.Budgets) string {
+	if m.inputs[pkg] == "" {
+		return ""
+	}
+	parts := []any{"head", m.inputs[pkg]}
+	for _, k := range slices.SortedFunc(maps.Keys(budgets.Rows), gate.Key.Compare) {
+		if k.Pkg == pkg {
+			parts = append(parts, k.Name, budgets.Rows[k].K)
+		}
+	}
+	return resultKey(parts...)
+}
+
+// run is [measure.Session.Run], but for what is remembered.
 func (m *memory) run(ctx context.Context, budgets gate.Budgets) ([]gate.Sample, error) {
 	var samples []gate.Sample
 	rest := make(map[string]bool)
@@ -56,11 +71,11 @@ func (m *memory) run(ctx context.Context, budgets gate.Budgets) ([]gate.Sample, 
 	}
 	if len(m.recalls) == 0 {
 		measured, err := m.session.Run(ctx, budgets, m.verify)
-		m.remember(measured)
+		m.remember(measured, budgets)
 		return measured, err
 	}
 	measured, err := m.session.RunSome(ctx, rest, budgets, m.verify)
-	m.remember(measured)
+	m.remember(measured, budgets)
 	samples = append(samples, measured...)
 	slices.SortFunc(samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
 	return samples, err
@@ -68,7 +83,7 @@ func (m *memory) run(ctx context.Context, budgets gate.Budgets) ([]gate.Sample, 
 
 // recall returns the samples of a package, or nil.
 func (m *memory) recall(pkg string, budgets gate.Budgets) []gate.Sample {
-	key := m.keys[pkg]
+	key := m.key(pkg, budgets)
 	if key == "" || m.fresh {
 		return nil
 	}
@@ -77,17 +92,18 @@ func (m *memory) recall(pkg string, budgets gate.Budgets) []gate.Sample {
 		return nil
 	}
 	samples := d.Samples()
-	for _, s := range samples {
-		if k, ok := budgets.K(s.Key); ok && k != s.K {
-			return nil
-		}
+	if slices.ContainsFunc(samples, func(s gate.Sample) bool {
+		k, ok := budgets.K(s.Key)
+		return ok && k != s.K
+	}) {
+		return nil // recorded as it was not measured
 	}
 	return samples
 }
 
 // remember keeps the samples of packages that have no fault. What cannot be
 // kept is measured again the next time.
-func (m *memory) remember(samples []gate.Sample) {
+func (m *memory) remember(samples []gate.Sample, budgets gate.Budgets) {
 	if !m.exact {
 		return
 	}
@@ -99,7 +115,7 @@ func (m *memory) remember(samples []gate.Sample) {
 	}
 	for pkg, of := range packages {
 		files, ok := m.session.Reads(pkg)
-		key := m.keys[pkg]
+		key := m.key(pkg, budgets)
 		if key == "" || faulty[pkg] || !ok {
 			continue
 		}
@@ -125,7 +141,7 @@ func (m *memory) confirm(ctx context.Context, samples, red []gate.Sample, budget
 		if err != nil {
 			return nil, err
 		}
-		m.remember(measured)
+		m.remember(measured, budgets)
 		samples = append(slices.DeleteFunc(slices.Clone(samples), func(s gate.Sample) bool { return in(s.Pkg) }), measured...)
 		slices.SortFunc(samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
 	}
