@@ -3,7 +3,6 @@ package checkout
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,16 +10,7 @@ import (
 
 // TestBlame: a line is from the commit that changed more of it than its comma.
 func TestBlame(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	git := func(args ...string) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %s: %v\n%s", args, err, out)
-		}
-	}
+	dir, git := repository(t)
 	file := filepath.Join(dir, "sub", "budgets")
 	write := func(lines ...string) {
 		t.Helper()
@@ -31,7 +21,6 @@ func TestBlame(t *testing.T) {
 	if err := os.Mkdir(filepath.Dir(file), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	git("init", "-q", "-b", "main")
 	write("{", "a 1,", "b 1", "}")
 	git("add", ".")
 	git("commit", "-q", "-m", "first")

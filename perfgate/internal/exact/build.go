@@ -88,7 +88,7 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 		deps := append(p.Deps, path)
 		test := byPath[path+".test"]
 		if test != nil {
-			deps = append(deps, test.Deps...)
+			deps = append(append(deps, test.Deps...), path+".test")
 		}
 		for _, dep := range deps {
 			l := byPath[dep]
