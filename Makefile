@@ -15,12 +15,12 @@ FUZZTIME = 20s
 PERF_IR_BASE =
 
 .DEFAULT_GOAL = help
-.PHONY: help perf-ir perf-ir-vs-base perf-ir-update test fuzz bench bench-vs-original check install exactness unrelated ffi install-ffi bin/perfgate
+.PHONY: help perf-ir perf-ir-vs-base perf-ir-update test fuzz bench bench-vs-original bench-floe bench-floe-vs-original check install exactness unrelated ffi install-ffi bin/perfgate
 
 help: ## print this list
 	@echo 'make TARGET [ARGS="flags"], for example: make perf-ir ARGS="-bench Store/size=1024"'
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  %-18s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  %-22s %s\n' "$$name" "$$text"; done
 
 perf-ir: bin/perfgate ## count the instructions of ./bench and judge them against baselines.json
 	@scripts/need valgrind
@@ -49,6 +49,13 @@ bench: ## print a table of times on this machine (one by one: go test -bench Sto
 bench-vs-original: ## build the Rust original with cargo, run both in turn and print ratios of time
 	@go build -o bin/versus ./scripts/versus
 	@bin/versus
+
+bench-floe: ## print a table of FLOE's throughput and its ratio to bare AES-GCM
+	@go run ./scripts/floe
+
+bench-floe-vs-original: ## build fast-floe with cargo, run both in turn and print ratios of time
+	@go build -o bin/floe ./scripts/floe
+	@bin/floe -versus
 
 check: ## look for what gofmt, vet, staticcheck and go mod find
 	@found=$$("$$(go env GOROOT)/bin/gofmt" -l .) || exit 1; \
