@@ -71,14 +71,20 @@ func (m *memory) run(ctx context.Context, budgets gate.Budgets) ([]gate.Sample, 
 	}
 	if len(m.recalls) == 0 {
 		measured, err := m.session.Run(ctx, budgets, m.verify)
+		if err != nil {
+			return nil, err
+		}
 		m.remember(measured, budgets)
-		return measured, err
+		return measured, nil
 	}
 	measured, err := m.session.RunSome(ctx, rest, budgets, m.verify)
+	if err != nil {
+		return nil, err
+	}
 	m.remember(measured, budgets)
 	samples = append(samples, measured...)
 	slices.SortFunc(samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
-	return samples, err
+	return samples, nil
 }
 
 // recall returns the samples of a package, or nil.

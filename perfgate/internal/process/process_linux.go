@@ -3,9 +3,11 @@ package process
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 func attributes() *syscall.SysProcAttr {
@@ -40,6 +42,62 @@ func Adopt() (end func()) {
 			}
 		}
 	}
+}
+
+// EndUsersOf kills the processes of this user that were given a folder in dir to
+// work in: the grandchildren of a perfgate that was killed, of which the kernel
+// ends the children only. dir must be the caller's alone.
+//
+// It returns when none is left, or after a while if one cannot be killed.
+func EndUsersOf(dir string) {
+	for range 1000 {
+		pids := usersOf(dir)
+		if len(pids) == 0 {
+			return
+		}
+		for _, pid := range pids {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// folderVariables name the folders that go, git and measured programs are given.
+var folderVariables = []string{"GOTMPDIR", "GIT_INDEX_FILE", "HOME", "TMPDIR"}
+
+// usersOf returns the processes of this user whose environment has a path in dir
+// under one of those names. A program that ended has no environment.
+func usersOf(dir string) []int {
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, f := range files {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		info, err := os.Stat(f)
+		if err != nil {
+			continue // it ended
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Geteuid() {
+			continue
+		}
+		environ, err := os.ReadFile(f)
+		if err != nil {
+			continue
+		}
+		for v := range strings.SplitSeq(string(environ), "\x00") {
+			name, value, _ := strings.Cut(v, "=")
+			if slices.Contains(folderVariables, name) && strings.HasPrefix(value, dir+"/") {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	return pids
 }
 
 // children returns the processes whose parent is this one.

@@ -15,3 +15,6 @@ func killGroup(p *os.Process) { p.Kill() }
 
 // Adopt does nothing here.
 func Adopt() (end func()) { return func() {} }
+
+// EndUsersOf does nothing here.
+func EndUsersOf(dir string) {}

@@ -247,3 +247,38 @@ func TestParentDeath(t *testing.T) {
 	parent.Wait()
 	awaitGone(t, child)
 }
+
+// TestEndUsersOf: only what was given a folder below that one, and its own
+// children too.
+func TestEndUsersOf(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "pids")
+	start := func(env string) *exec.Cmd {
+		cmd := exec.Command("/bin/sh", "-c", `sleep 1000 & echo $! >>"$1"; echo $$ >>"$1"; wait`, "sh", file)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), env}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	for i, variable := range folderVariables {
+		cmd := start(variable + "=" + filepath.Join(dir, "x"))
+		all := pids(t, file, 2*(i+1))
+		EndUsersOf(dir)
+		cmd.Wait()
+		awaitGone(t, all)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	cmds := []*exec.Cmd{start("PWD=" + filepath.Join(dir, "x")), start("HOME=" + dir + "x/y")}
+	for _, pid := range pids(t, file, 4) {
+		defer syscall.Kill(pid, syscall.SIGKILL)
+	}
+	EndUsersOf(dir)
+	for _, cmd := range cmds {
+		if !alive(t, cmd.Process.Pid) {
+			t.Errorf("%v was killed, which has no folder there", cmd.Env)
+		}
+	}
+}

@@ -1,5 +1,6 @@
 // Package scratch owns the temporary folder of one run of perfgate: it makes
-// it, removes it, and removes what runs that were killed have left.
+// it, removes it, and removes what runs that were killed have left, files and
+// processes.
 package scratch
 
 import (
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/process"
 )
 
 const (
@@ -55,12 +58,13 @@ func slotPath(base string, i int) string {
 	return fmt.Sprintf("%s%0*d", path, pathLen-len(path), i)
 }
 
-// take makes the folder, or takes over one that its owner left. It returns nil
-// if a living run or another user has it.
+// take makes the folder, or takes over one that its owner left, whose processes
+// it ends. It returns nil if a living run or another user has it.
 func take(path string) (*Dir, error) {
 	err := os.Mkdir(path, 0o700)
+	left := errors.Is(err, os.ErrExist)
 	switch {
-	case errors.Is(err, os.ErrExist):
+	case left:
 		if !private(path) {
 			return nil, nil
 		}
@@ -84,6 +88,9 @@ func take(path string) (*Dir, error) {
 		return take(path)
 	}
 	d := &Dir{path, lock}
+	if left {
+		process.EndUsersOf(path)
+	}
 	return d, d.empty()
 }
 
