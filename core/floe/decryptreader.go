@@ -68,6 +68,7 @@ func (o Options) NewDecryptReader(r io.Reader, key *Key, aad []byte) (*DecryptRe
 		return nil, err
 	}
 	if err := p.streamable(); err != nil {
+		m.Close()
 		return nil, err
 	}
 	d.params = p
@@ -183,13 +184,11 @@ func (d *DecryptReader) next() error {
 		if err != nil {
 			return d.fail(err)
 		}
-		if d.out, d.last = s.plain, s.final; d.last {
-			d.pump.message.Close()
-		}
-		if len(d.out) > 0 {
+		if d.out, d.last = s.plain, s.final; len(d.out) > 0 {
 			return nil
 		}
 	}
+	d.pump.close()
 	return io.EOF
 }
 

@@ -25,10 +25,10 @@ type EncryptReader struct {
 	pump   pump
 	life   life
 
-	out     []byte  // not yet given: of the header, or of the pump's segment
-	direct  []byte  // where the next segment shall be, if not in its slot
-	last    bool    // out is the end of the message
-	carry   [1]byte // the first byte of the next segment, if carried
+	out     []byte // not yet given: of the header, or of the pump's segment
+	direct  []byte // where the next segment shall be, if not in its slot
+	last    bool   // out is the end of the message
+	carry   byte   // the first byte of the next segment, if carried
 	carried bool
 	atEnd   bool // of the source
 }
@@ -119,7 +119,7 @@ func (e *EncryptReader) next() error {
 	first := &e.pump.slots[0]
 	own := first.buf
 	if e.direct != nil {
-		first.buf = e.direct
+		first.buf = e.direct // of a serial stream, which has no other slot
 	}
 	s, err := e.pump.pull()
 	if err == nil {
@@ -152,7 +152,7 @@ func (e *EncryptReader) fail(err error) error {
 func (e *EncryptReader) Close() error {
 	e.life.closed = true
 	e.last, e.out = e.Done(), nil
-	e.carry[0] = 0
+	e.carry = 0
 	e.pump.close()
 	return nil
 }
@@ -164,7 +164,7 @@ func (e *EncryptReader) fill(s *slot) (final bool, err error) {
 	n := 0
 	if e.carried {
 		s.grow(PayloadOffset, limit)
-		s.buf[PayloadOffset] = e.carry[0]
+		s.buf[PayloadOffset] = e.carry
 		n = 1
 	}
 	for n <= capacity && !e.atEnd {
@@ -179,7 +179,7 @@ func (e *EncryptReader) fill(s *slot) (final bool, err error) {
 	}
 	if e.carried = n > capacity; e.carried {
 		n = capacity
-		e.carry[0] = s.buf[PayloadOffset+n]
+		e.carry = s.buf[PayloadOffset+n]
 	}
 	s.n = n
 	s.reserve(n + Overhead)

@@ -94,7 +94,7 @@ func TestKeyRedacted(t *testing.T) {
 	k := newKey(t, []byte("0123456789abcdef0123456789ABCDEF"))
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("key", "k", k)
-	text, err := json.Marshal(k)
+	text, err := json.Marshal([]any{k})
 	if err != nil {
 		t.Fatal(err)
 	}

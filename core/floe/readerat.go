@@ -76,24 +76,27 @@ func (o Options) NewReaderAt(r io.ReaderAt, size int64, key *Key, aad []byte) (*
 		return nil, err
 	}
 	a.message = m
-	if a.layout, err = p.CiphertextLayout(uint64(size)); err != nil {
-		m.Close()
-		return nil, err
-	}
-	if a.layout.segmentLen() > math.MaxInt {
-		m.Close()
-		return nil, ErrOverflow
-	}
-	s, err := a.get(a.layout.segments - 1)
-	if err == nil {
-		err = a.load(s, a.layout.Final(), nil)
-		a.put(s)
+	if a.layout, err = p.CiphertextLayout(uint64(size)); err == nil {
+		err = a.checkFinal()
 	}
 	if err != nil {
 		a.Close()
 		return nil, err
 	}
 	return a, nil
+}
+
+// checkFinal opens the final segment, without which nothing is complete.
+func (a *ReaderAt) checkFinal() error {
+	if a.layout.segmentLen() > math.MaxInt {
+		return ErrOverflow // on a 32-bit machine
+	}
+	s, err := a.get(a.layout.segments - 1)
+	if err != nil {
+		return err
+	}
+	defer a.put(s)
+	return a.load(s, a.layout.Final(), nil)
 }
 
 // segmentLen returns the length of the longest segment.

@@ -154,7 +154,7 @@ func TestSegmentLimit(t *testing.T) {
 
 // Segments are sealed and opened where they lie, and other overlaps refused.
 func TestSegmentsInPlace(t *testing.T) {
-	e, d := newPair(t, floe.Params64B)
+	e, _ := newPair(t, floe.Params64B)
 	full := ruled(2, 32)
 	buf := make([]byte, 300)
 	at := 100 + floe.PayloadOffset
@@ -165,7 +165,7 @@ func TestSegmentsInPlace(t *testing.T) {
 			t.Errorf("plaintext at %d: %v", off, err)
 		}
 	}
-	e, d = newPair(t, floe.Params64B)
+	e, d := newPair(t, floe.Params64B)
 	copy(buf[at:], full)
 	segment, err := e.AppendSegment(buf[100:100], buf[at:at+32])
 	if err != nil || &segment[0] != &buf[100] {

@@ -74,12 +74,11 @@ func newParams(segmentLen uint32) floe.Params { return floe.UncheckedParams(segm
 
 // An upstreamMessage is one of the 17 of the specification's repository.
 type upstreamMessage struct {
-	name       string
-	params     floe.Params
-	pt, ct     []byte
-	key        *floe.Key
-	aad        []byte
-	segmentLen uint32
+	name   string
+	params floe.Params
+	pt, ct []byte
+	key    *floe.Key
+	aad    []byte
 }
 
 func upstream(t testing.TB) (all []upstreamMessage) {
