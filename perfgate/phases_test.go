@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,10 +21,11 @@ import (
 // be held: what of the process [holdHere] and the program of [writeHeld] match.
 // The order is that in which they come.
 type phase struct {
-	name string
-	hold string
-	cold bool // the standard library's probe has to be built
-	dead int  // exit status when that process is killed, 0 where it is no child of perfgate's
+	name  string
+	hold  string
+	cold  bool // the standard library's probe has to be built
+	edits bool // and its edited files have to be written
+	dead  int  // exit status when that process is killed, 0 where it is no child of perfgate's
 }
 
 // phases are those of "perfgate check -base main -explain 1 -j 1" with two
@@ -31,6 +33,7 @@ type phase struct {
 var phases = []phase{
 	{name: "valgrind's version", hold: "valgrind head version 1", dead: 1},
 	{name: "go env", hold: "go head env *", dead: 1},
+	{name: "edits", hold: "go head env *", edits: true, dead: 1},
 	{name: "standard library", hold: "go head build *", cold: true, dead: 1},
 	{name: "CPU features", hold: "valgrind head probe 1", dead: 1},
 	{name: "go list", hold: "go head list *", dead: 1},
@@ -72,11 +75,21 @@ func stageOf(ts *testscript.TestScript) stage { return stage{ts, ts.MkAbs(".hold
 
 func (s stage) path(name string) string { return filepath.Join(s.dir, name) }
 
-// held puts a go and a git first in PATH that wait where .hold/want says, write
-// their number into .hold/held then, and go on when .hold/gate is written to.
-// GOROOT becomes a folder that has such a go too.
+// held makes the script's folder a clone of the module testdata/held on a branch
+// whose Sum is slower than main's. It puts a go and a git first in PATH that wait
+// where .hold/want says, write their number into .hold/held then, and go on when
+// .hold/gate is written to. GOROOT becomes a folder that has such a go too.
 func held(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
+	ts.Check(os.CopyFS(ts.MkAbs("."), os.DirFS(filepath.Join(repoRoot(), "perfgate", "testdata", "held"))))
+	ts.Check(os.WriteFile(ts.MkAbs(".gitignore"), []byte(".*\n"), 0o666))
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."},
+		{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", "the base"}, {"checkout", "-q", "-b", "work"}} {
+		_, err := s.git(args...)
+		ts.Check(err)
+	}
+	edit(ts, false, []string{"m.go", "return s", "return s + 0"})
+	ts.Check(os.WriteFile(ts.MkAbs("costs"), []byte("Sum 1200\n"), 0o666))
 	bin, root := s.path("bin"), s.path("goroot")
 	ts.Check(os.MkdirAll(bin, 0o777))
 	ts.Check(syscall.Mkfifo(s.path("gate"), 0o666))
@@ -95,6 +108,9 @@ func held(ts *testscript.TestScript, neg bool, args []string) {
 	s.writeHeld(filepath.Join(root, "bin", "go"), "go", filepath.Join(goroot, "bin", "go"))
 	s.writeHeld(filepath.Join(bin, "git"), "git", git)
 	ts.Check(os.Symlink(filepath.Join(root, "bin", "go"), filepath.Join(bin, "go")))
+	status, err := s.git("status", "--porcelain")
+	ts.Check(err)
+	ts.Check(os.WriteFile(s.path("status"), []byte(status), 0o666))
 	ts.Setenv("PATH", bin+string(os.PathListSeparator)+ts.Getenv("PATH"))
 	ts.Setenv("GOROOT", root)
 	ts.Setenv("GOTOOLCHAIN", "local")
@@ -182,22 +198,30 @@ type heldRun struct {
 	pid            int // of the process that waits
 }
 
-// hold starts a perfgate and waits until it is held.
-func (s stage) hold(p phase, args ...string) *heldRun {
-	cache := filepath.Join(s.ts.Getenv("XDG_CACHE_HOME"), "perfgate")
-	for _, measured := range []string{"base", "results"} {
-		s.ts.Check(os.RemoveAll(filepath.Join(cache, measured))) // it would not be measured again
-	}
+// forget makes a perfgate do all that leads to a phase.
+func (s stage) forget(p phase) {
+	patterns := []string{"base", "results"}
 	if p.cold {
-		probes, err := filepath.Glob(filepath.Join(cache, "probe-*"))
+		patterns = append(patterns, "probe-*")
+	}
+	if p.edits {
+		patterns = append(patterns, "std-*")
+	}
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(filepath.Join(s.ts.Getenv("XDG_CACHE_HOME"), "perfgate", pattern))
 		s.ts.Check(err)
-		for _, f := range probes {
-			s.ts.Check(os.Remove(f))
+		for _, f := range files {
+			s.ts.Check(os.RemoveAll(f))
 		}
 	}
+}
+
+// hold starts a perfgate, through a command if there is one, and waits until it
+// is held.
+func (s stage) hold(p phase, through []string, args ...string) *heldRun {
 	os.Remove(s.path("held"))
 	s.ts.Check(os.WriteFile(s.path("want"), []byte(p.hold+"\n"), 0o666))
-	r := s.start(p.name, args...)
+	r := s.start(p.name, through, args...)
 	done := make(chan error, 1)
 	go func() { done <- r.cmd.Wait() }()
 	for {
@@ -217,7 +241,7 @@ func (s stage) hold(p phase, args ...string) *heldRun {
 	return r
 }
 
-func (s stage) start(name string, args ...string) *heldRun {
+func (s stage) start(name string, through []string, args ...string) *heldRun {
 	r := &heldRun{stage: s, name: name}
 	path := ""
 	for _, dir := range filepath.SplitList(s.ts.Getenv("PATH")) {
@@ -227,8 +251,9 @@ func (s stage) start(name string, args ...string) *heldRun {
 			}
 		}
 	}
-	r.cmd = &exec.Cmd{Path: path, Args: append([]string{"perfgate"}, args...), Dir: s.ts.MkAbs("."), Stdout: &r.stdout, Stderr: &r.stderr}
-	r.cmd.Env = s.env()
+	args = append(append(through, path), args...)
+	r.cmd = exec.Command(args[0], args[1:]...)
+	r.cmd.Dir, r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr = s.ts.MkAbs("."), s.env(), &r.stdout, &r.stderr
 	s.ts.Check(r.cmd.Start())
 	return r
 }
@@ -283,9 +308,6 @@ func (s stage) git(args ...string) (string, error) {
 // the process that is held. More arguments are the only phases.
 func stopped(ts *testscript.TestScript, neg bool, args []string) {
 	s := stageOf(ts)
-	status, err := s.git("status", "--porcelain")
-	ts.Check(err)
-	ts.Check(os.WriteFile(s.path("status"), []byte(status), 0o666))
 	for i, p := range phases {
 		if len(args) > 1 && !slices.Contains(args[1:], p.name) {
 			continue
@@ -294,7 +316,8 @@ func stopped(ts *testscript.TestScript, neg bool, args []string) {
 			continue
 		}
 		begun := time.Now()
-		r := s.hold(p, "check", "-base", "main", "-explain", "1", "-j", "1")
+		s.forget(p)
+		r := s.hold(p, nil, "check", "-base", "main", "-explain", "1", "-j", "1")
 		switch args[0] {
 		case "interrupt":
 			signal := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}[i%3]
@@ -308,7 +331,7 @@ func stopped(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Check(r.cmd.Process.Kill())
 			if p.dead == 0 { // the next one ends it
 				r.cmd.Cancel()
-				next := s.start(p.name, "run", "-bench", "None")
+				next := s.start(p.name, nil, "run", "-bench", "None")
 				next.cmd.Wait()
 				s.clean(p.name)
 			}
@@ -323,4 +346,65 @@ func stopped(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		ts.Logf("%s: %v", p.name, time.Since(begun).Round(time.Millisecond))
 	}
+}
+
+// filled demands what a perfgate does when a disk becomes full in a phase:
+// filled folder phase status pattern command... The folder is a small disk of its
+// own as long as perfgate runs, and has then what was left there.
+func filled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 5 {
+		ts.Fatalf("usage: filled folder phase status text command...")
+	}
+	s, dir, name := stageOf(ts), ts.MkAbs(args[0]), args[1]
+	want, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	i := slices.IndexFunc(phases, func(p phase) bool { return p.name == name })
+	if i < 0 {
+		ts.Fatalf("filled: no phase %q", name)
+	}
+	s.forget(phases[i])
+	keep := s.path("keep")
+	ts.Check(os.RemoveAll(keep))
+	ts.Check(exec.Command("cp", "-a", dir, keep).Run())
+	r := s.hold(phases[i], []string{"unshare", "-m", "sh", "-c", `
+dir=$0 keep=$1
+shift
+mount -t tmpfs -o size=64m none "$dir" && cp -a "$keep/." "$dir" || exit 99
+"$@"
+status=$?
+rm -rf "$keep"
+rm "$dir/fill"
+cp -a "$dir" "$keep" || exit 99
+exit $status`, dir, keep}, args[4:]...)
+	ts.Check(fill(fmt.Sprintf("/proc/%d/root%s/fill", r.cmd.Process.Pid, dir)))
+	ts.Check(os.WriteFile(s.path("gate"), []byte("go\n"), 0))
+	r.end(want)
+	all := r.stdout.String() + r.stderr.String()
+	ts.Logf("%s full at %s: %s", filepath.Base(dir), name, all)
+	if !regexp.MustCompile("(?s)" + args[3]).MatchString(all) {
+		ts.Fatalf("filled: %s: does not match %q:\n%s", name, args[3], all)
+	}
+	ts.Check(os.RemoveAll(dir))
+	ts.Check(os.Rename(keep, dir))
+	s.clean(name)
+}
+
+// fill writes to a file until its disk is full.
+func fill(file string) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	for block := make([]byte, 1<<20); len(block) > 0; {
+		if _, err = f.Write(block); err != nil {
+			block = block[:len(block)/2]
+		}
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("filling a disk: %w", err)
+	}
+	return nil
 }

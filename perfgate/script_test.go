@@ -86,6 +86,7 @@ func TestScript(t *testing.T) {
 			"await":   await,
 			"gone":    gone,
 			"held":    held,
+			"filled":  filled,
 			"stopped": stopped,
 			"same":    same,
 			"moved":   moved,

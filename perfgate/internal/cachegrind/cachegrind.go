@@ -136,13 +136,13 @@ func (v *Valgrind) Run(ctx context.Context, c process.Command, scratch string, l
 	}
 	data, err := os.ReadFile(out)
 	if errors.Is(err, os.ErrNotExist) {
-		return r, fmt.Errorf("valgrind wrote no counts: %s", lastLine(messages))
+		return r, fmt.Errorf("valgrind wrote no counts (is the disk full?): %s", lastLine(messages))
 	}
 	if err != nil {
 		return r, err
 	}
 	if r.Count, err = Parse(data); err != nil {
-		return r, fmt.Errorf("reading valgrind's counts: %w", err)
+		return r, fmt.Errorf("reading valgrind's counts (is the disk full?): %w", err)
 	}
 	return r, nil
 }

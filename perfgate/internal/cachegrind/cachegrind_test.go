@@ -151,8 +151,8 @@ func TestRunFake(t *testing.T) {
 		want       string // part of the error; "" for none
 	}{
 		{name: "well", text: `printf 'events: Ir\nfn=a\n1 5\nsummary: 5\n' >$out`},
-		{name: "no file", text: `echo trouble >$log`, want: "valgrind wrote no counts: trouble"},
-		{name: "cut file", text: `printf 'events: Ir\nfn=a\n' >$out`, want: "reading valgrind's counts: the file ends too early"},
+		{name: "no file", text: `echo trouble >$log`, want: "valgrind wrote no counts (is the disk full?): trouble"},
+		{name: "cut file", text: `printf 'events: Ir\nfn=a\n' >$out`, want: "reading valgrind's counts (is the disk full?): the file ends too early"},
 		{name: "nonzero status with a whole file", text: `printf 'events: Ir\nfn=a\n1 5\nsummary: 5\n' >$out; exit 2`, status: "exit status 2"},
 		{name: "killed with a whole file", text: `printf 'events: Ir\nfn=a\n1 5\nsummary: 5\n' >$out; kill -9 $$`, status: "signal: killed"},
 		{name: "instruction", text: `echo 'Process terminating with default action of signal 4 (SIGILL)' >$log; exit 2`, status: "exit status 2", want: "instruction that this valgrind cannot decode"},

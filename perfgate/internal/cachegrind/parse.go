@@ -74,7 +74,7 @@ func Parse(data []byte) (count.Count, error) {
 	}
 	switch {
 	case !events || !whole:
-		return count.Count{}, errors.New("the file ends too early (is the disk full?)")
+		return count.Count{}, errors.New("the file ends too early")
 	case sum != c.Total:
 		return count.Count{}, fmt.Errorf("the lines add up to %d, the summary says %d", sum, c.Total)
 	case c.Total <= 0:

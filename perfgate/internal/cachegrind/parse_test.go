@@ -100,7 +100,7 @@ func TestParseRefuses(t *testing.T) {
 		return strings.Replace(text, old, new, 1)
 	}
 	tests := []struct{ name, text, want string }{
-		{"empty", "", "the file ends too early (is the disk full?)"},
+		{"empty", "", "the file ends too early"},
 		{"garbage", "\x00\x01\x02\n", `line 1: "\x00\x01\x02" is not a line of counts`},
 		{"no summary", replaced("summary: 4000\n", ""), "ends too early"},
 		{"no events", replaced("events: Ir\n", ""), "ends too early"},

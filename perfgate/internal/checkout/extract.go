@@ -32,6 +32,9 @@ func (r *Repo) extract(ctx context.Context, hash, dir, index string) error {
 		return err
 	}
 	if _, err := r.git(ctx, env, "checkout-index", "--all", "--force", "--quiet", "--prefix="+dir+string(filepath.Separator)); err != nil {
+		if strings.Contains(err.Error(), "unable to write") { // git does not say why
+			err = fmt.Errorf("is the disk full? %w", err)
+		}
 		return err
 	}
 	modules, err := r.submodules(ctx, hash)

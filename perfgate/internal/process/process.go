@@ -144,7 +144,7 @@ func Exited(err error) bool {
 
 // trouble is how programs tell of what is the machine's: by the end of another
 // program that somebody killed, and by the C library's and Go's words for errno.
-var trouble = regexp.MustCompile(`(?i)signal: (killed|terminated|interrupt|hangup)|no space left on device|is the disk full|` +
+var trouble = regexp.MustCompile(`(?i)signal: (killed|terminated|interrupt|hangup)|no space left on device|out of diskspace|is the disk full|` +
 	`disk quota exceeded|read-only file system|input/output error|stale (NFS )?file handle|structure needs cleaning|` +
 	`too many open files|cannot allocate memory|out of memory|resource temporarily unavailable`)
 

@@ -1,0 +1,8 @@
+package m
+
+func Sum(n int) (s int) {
+	for i := range n {
+		s += i
+	}
+	return s
+}
