@@ -96,7 +96,7 @@ func TestSealIsRandom(t *testing.T) {
 func TestAAD(t *testing.T) {
 	key := newKey(t, testKey)
 	sizes := []int{0, 1, 42, 43, 127, 128, 129, 65_536}
-	if !testing.Short() {
+	if !testing.Short() && !raceEnabled {
 		sizes = append(sizes, 64<<20)
 	}
 	for _, n := range sizes {
@@ -107,6 +107,9 @@ func TestAAD(t *testing.T) {
 		}
 		if got, err := floe.Open(nil, key, aad, msg); err != nil || string(got) != "text" {
 			t.Errorf("%d bytes: %q, %v", n, got, err)
+		}
+		if n > 1<<20 {
+			continue // each call hashes it three times
 		}
 		if _, err := floe.Open(nil, key, append(aad, 0), msg); err != floe.ErrHeaderTag {
 			t.Errorf("%d bytes and one more: %v", n, err)
