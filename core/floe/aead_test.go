@@ -233,6 +233,20 @@ func TestOddAEAD(t *testing.T) {
 	if got, err = o.Open(nil, key, testAAD, msg); err != nil || !bytes.Equal(got, plaintext) {
 		t.Errorf("opened elsewhere: %d bytes, %v", len(got), err)
 	}
+	// A cipher that cannot be used is found before anything is written.
+	refused := floe.Options{AEAD: func([]byte) (cipher.AEAD, error) { return nil, errFault }}
+	var out bytes.Buffer
+	_, err1 := refused.NewEncryptWriter(&out, key, testAAD, floe.Params64B)
+	_, err2 := refused.NewEncryptReader(&out, key, testAAD, floe.Params64B)
+	_, err3 := refused.NewEncryptor(key, testAAD, floe.Params64B)
+	_, err4 := refused.NewDecryptReader(bytes.NewReader(msg), key, testAAD)
+	_, err5 := refused.NewReaderAt(bytes.NewReader(msg), int64(len(msg)), key, testAAD)
+	_, err6 := refused.NewDecryptor(key, testAAD, floe.Header(msg[:floe.HeaderSize]))
+	for i, err := range []error{err1, err2, err3, err4, err5, err6} {
+		if !errors.Is(err, floe.ErrAEAD) || !errors.Is(err, errFault) || out.Len() > 0 {
+			t.Errorf("constructor %d: %v, %d bytes written", i+1, err, out.Len())
+		}
+	}
 	for name, o := range map[string]floe.Options{
 		"nonces of 13 bytes": with(odd{nonce: 13, tag: 16}),
 		"tags of 15 bytes":   with(odd{nonce: 12, tag: 15}),

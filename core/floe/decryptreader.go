@@ -44,8 +44,8 @@ type DecryptReader struct {
 // NewDecryptReader reads the header of a message from r, checks it and returns
 // a reader of the plaintext. It reads nothing more until the first Read.
 //
-// It fails with [ErrKeyLength], [ErrHeaderLength] if r ends before, [ErrHeaderParams],
-// [ErrHeaderTag], or an error of r.
+// It fails with [ErrKeyLength], [ErrHeaderLength] if r ends before,
+// [ErrHeaderParams], [ErrHeaderTag], [ErrAEAD], or an error of r.
 func NewDecryptReader(r io.Reader, key *Key, aad []byte) (*DecryptReader, error) {
 	return Options{}.NewDecryptReader(r, key, aad)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/cachekit-go/cachekit/core/floe/internal/message"
 )
 
-// KeySize is the length of a key in bytes.
+// KeySize is the length of a key in bytes: 32.
 const KeySize = message.KeySize
 
 // redacted is what is printed in the place of a key.

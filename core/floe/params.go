@@ -10,18 +10,18 @@ import (
 // The lengths of the format in bytes, and how many segments a message has at
 // most. Spec section 1.
 const (
-	// HeaderSize is the length of a [Header].
+	// HeaderSize is the length of a [Header]: 74.
 	HeaderSize = message.HeaderSize
-	// Overhead is by how much each segment is longer than its plaintext.
+	// Overhead is by how much each segment is longer than its plaintext: 32.
 	Overhead = message.Overhead
-	// PayloadOffset is where in a segment its ciphertext starts. Who seals or
-	// opens in place has the plaintext there.
+	// PayloadOffset is where in a segment its ciphertext starts, at 16. Who
+	// seals or opens in place has the plaintext there.
 	PayloadOffset = message.PayloadOffset
-	// MinSegmentLen is the least length of a full segment.
+	// MinSegmentLen is the least length of a full segment: 64.
 	MinSegmentLen = message.MinSegmentLen
-	// MaxSegmentLen is the greatest length of a full segment.
+	// MaxSegmentLen is the greatest length of a full segment: 2^32 - 2.
 	MaxSegmentLen = message.MaxSegmentLen
-	// MaxSegments is the greatest number of segments.
+	// MaxSegments is the greatest number of segments: 2^40.
 	MaxSegments = message.MaxSegments
 )
 

@@ -50,8 +50,8 @@ type segmentKey struct {
 	aead cipher.AEAD
 }
 
-// New starts the encryption of a message: it draws the IV. aad is not copied.
-// Spec section 4.
+// New starts the encryption of a message: it draws the IV. aad is not copied. It
+// fails with ErrRandomness, ErrAEAD, or ErrClosed if s was wiped. Spec section 4.
 func New(s *Secret, aad []byte, c Config) (*Message, error) {
 	m := &Message{config: c, aad: aad}
 	AppendParams(m.header[:0], c.SegmentLen)
@@ -61,12 +61,13 @@ func New(s *Secret, aad []byte, c Config) (*Message, error) {
 	if !s.derive(m.header[HeaderSize-headerTagSize:], m.start(), headerTag, aad) {
 		return nil, ErrClosed
 	}
-	return m, m.deriveKey(s)
+	return m.ready(s)
 }
 
 // Open starts the decryption of the message with the header: it checks the
 // header tag. The parameters must have been accepted, and c has them. aad is
-// not copied. Spec section 4.
+// not copied. It fails with ErrHeaderTag, ErrAEAD, or ErrClosed if s was wiped.
+// Spec section 4.
 func Open(s *Secret, aad []byte, header [HeaderSize]byte, c Config) (*Message, error) {
 	m := &Message{config: c, aad: aad, header: header}
 	// The other place for a segment key is free for the expected tag.
@@ -79,18 +80,25 @@ func Open(s *Secret, aad []byte, header [HeaderSize]byte, c Config) (*Message, e
 	if equal != 1 {
 		return nil, ErrHeaderTag
 	}
-	return m, m.deriveKey(s)
+	return m.ready(s)
 }
 
 // start returns what every derivation begins with: parameters and IV.
 func (m *Message) start() []byte { return m.header[:ParamsSize+IVSize] }
 
-func (m *Message) deriveKey(s *Secret) error {
+// ready derives the message key and the first segment key: almost every message
+// needs that, and a cipher that cannot be used is found before anything is
+// written.
+func (m *Message) ready(s *Secret) (*Message, error) {
 	copy(m.purpose[:], "DEK:")
 	if !s.derive(m.key[:], m.start(), messageKey, m.aad) {
-		return ErrClosed
+		return nil, ErrClosed
 	}
-	return nil
+	if _, err := m.cipher(0); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
 }
 
 // Header returns the header.
