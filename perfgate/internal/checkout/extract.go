@@ -42,7 +42,7 @@ func (r *Repo) extract(ctx context.Context, hash, dir, index string) error {
 		return err
 	}
 	for path, commit := range modules {
-		sub := &Repo{Root: filepath.Join(r.Root, filepath.FromSlash(path))}
+		sub := &Repo{Root: filepath.Join(r.Root, filepath.FromSlash(path)), inner: true}
 		if _, err := os.Lstat(filepath.Join(sub.Root, ".git")); err != nil {
 			continue // not checked out: the working tree does without it too
 		}

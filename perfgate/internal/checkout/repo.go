@@ -19,7 +19,12 @@ import (
 // A Repo is a git repository with a working tree.
 type Repo struct {
 	Root string // top folder of the working tree, without symbolic links
+
+	inner bool // a submodule
 }
+
+// ofOne are variables that are about one repository. Git sets some for its hooks.
+var ofOne = []string{"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"}
 
 // A Commit of a [Repo]. The zero value is none.
 type Commit struct {
@@ -49,7 +54,14 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 // git runs git in the top folder, with variables beside the user's own.
 func (r *Repo) git(ctx context.Context, env []string, args ...string) (string, error) {
 	// Messages are looked at, and "git diff" would refresh the index.
-	env = append(append(os.Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"), env...)
+	own := os.Environ()
+	if r.inner {
+		own = slices.DeleteFunc(own, func(v string) bool {
+			name, _, _ := strings.Cut(v, "=")
+			return slices.Contains(ofOne, name)
+		})
+	}
+	env = append(append(own, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"), env...)
 	out, err := process.Run(ctx, process.Command{Path: "git", Args: args, Dir: r.Root, Env: env})
 	switch text := strings.TrimSpace(string(out.Stderr)); {
 	case errors.Is(err, exec.ErrNotFound):
