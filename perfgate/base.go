@@ -91,6 +91,11 @@ func openTree(ctx context.Context, s *measure.Session, repo *checkout.Repo, comm
 	if err := repo.Extract(ctx, commit, t.Dir(), filepath.Join(s.Scratch(), "index-"+name)); err != nil {
 		return nil, err
 	}
+	tracked, err := repo.Tracks(ctx, s.Go.Work)
+	if err != nil {
+		return nil, err
+	}
+	t.LocalWork = !tracked
 	return s.Beside(ctx, t)
 }
 
@@ -137,6 +142,9 @@ func (b *base) loadResults(o *options) {
 		return
 	}
 	for _, p := range b.tree.Packages {
+		if slices.Contains(b.same, p.ImportPath) {
+			continue // the head has nothing that would need them
+		}
 		inputs, err := b.tree.Inputs(p.ImportPath)
 		if err != nil {
 			continue // it does not compile as it is

@@ -13,7 +13,8 @@ import (
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 )
 
-// budgetFile is the name of the budget file beside go.mod.
+// budgetFile is the name of the budget file beside go.mod, or beside go.work if
+// that is nearer.
 const budgetFile = "baselines.json"
 
 // budgetPath returns the path of the budget file, which may not exist yet. A
@@ -21,10 +22,11 @@ const budgetFile = "baselines.json"
 func budgetPath(s *measure.Session, o *options) (string, error) {
 	path := o.baselines
 	if path == "" {
-		if s.Go.ModFile == "" {
+		dir := s.Go.Dir()
+		if dir == "" {
 			return "", errors.New("no go.mod here or above, so no place for baselines.json: name a file with -baselines")
 		}
-		path = filepath.Join(filepath.Dir(s.Go.ModFile), budgetFile)
+		path = filepath.Join(dir, budgetFile)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -151,6 +151,20 @@ func (r *Repo) File(ctx context.Context, c Commit, path string) (text []byte, ok
 	return []byte(content), err == nil, err
 }
 
+// Tracks reports whether a file of the working tree is in its index: whether
+// it is, or is to be, in a commit. A file outside of the repository is not.
+func (r *Repo) Tracks(ctx context.Context, file string) (bool, error) {
+	if real, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
+		file = filepath.Join(real, filepath.Base(file))
+	}
+	path, err := filepath.Rel(r.Root, file)
+	if err != nil || !filepath.IsLocal(path) {
+		return false, nil
+	}
+	out, err := r.git(ctx, nil, "ls-files", "-z", "--", ":(top,literal)"+filepath.ToSlash(path))
+	return out != "", err
+}
+
 // Changed returns the files, as slash-separated paths below Root, that differ
 // between a commit and the working tree, files that git does not know included
 // and those that it is told to ignore not.

@@ -19,6 +19,7 @@ import (
 type Package struct {
 	ImportPath string
 	Dir        string
+	ModFile    string      // go.mod of its module, "" without one
 	CGO        bool        // a package outside the standard library in its tests' import graph uses cgo
 	Benchmarks []Benchmark // its benchmark functions, also those of files that the build leaves out
 	Err        string      // why it cannot be built, as far as go list knows
@@ -85,6 +86,9 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 			continue
 		}
 		q := Package{ImportPath: path, Dir: p.Dir, Dirs: make(map[string]string)}
+		if p.Module != nil {
+			q.ModFile = p.Module.GoMod
+		}
 		deps := append(p.Deps, path)
 		test := byPath[path+".test"]
 		if test != nil {

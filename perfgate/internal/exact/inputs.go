@@ -19,7 +19,7 @@ const inputFields = "Dir,Name,Standard,Module,DefaultGODEBUG," +
 type inputPackage struct {
 	Dir, Name, DefaultGODEBUG                       string
 	Standard                                        bool
-	Module                                          *struct{ GoVersion string }
+	Module                                          *struct{ GoMod, GoVersion string }
 	GoFiles, CgoFiles, CFiles, CXXFiles, MFiles     []string
 	HFiles, FFiles, SFiles, SwigFiles, SwigCXXFiles []string
 	SysoFiles, EmbedFiles                           []string

@@ -82,37 +82,78 @@ func (g *Go) In(dir, modFile, work string) *Go {
 	return &c
 }
 
-// LocalPaths returns the paths of folders outside of the module cache that a
-// go.mod or go.work file names, as they stand there: replacements and, in
-// go.work, modules.
-func (g *Go) LocalPaths(ctx context.Context, file string) ([]string, error) {
-	command := "mod"
-	if filepath.Base(file) == "go.work" {
-		command = "work"
+// Dir returns the folder of the main module, or that of go.work if it is in the
+// module's or there is no module; "" without either.
+func (g *Go) Dir() string {
+	if g.ModFile == "" && g.Work == "" {
+		return ""
 	}
-	out, err := g.run(ctx, nil, command, "edit", "-json", file)
+	module, work := filepath.Dir(g.ModFile), filepath.Dir(g.Work)
+	rel, err := filepath.Rel(module, work)
+	if below := err == nil && filepath.IsLocal(rel); g.Work == "" || g.ModFile != "" && !below {
+		return module
+	}
+	return work
+}
+
+// A LocalPath is a folder outside of the module cache that a go.mod or go.work
+// file names.
+type LocalPath struct {
+	Path     string // as it stands there
+	Replaces string // module, and @version if there is one; "" for a module of go.work
+}
+
+// LocalPaths returns the local paths in a go.mod or go.work file.
+func (g *Go) LocalPaths(ctx context.Context, file string) ([]LocalPath, error) {
+	out, err := g.run(ctx, nil, editor(file), "edit", "-json", file)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, explain(err, out))
 	}
+	type module struct{ Path, Version string }
 	var text struct {
 		Use     []struct{ DiskPath string }
-		Replace []struct {
-			New struct{ Path, Version string }
-		}
+		Replace []struct{ Old, New module }
 	}
 	if err := json.Unmarshal(out.Stdout, &text); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
 	}
-	var paths []string
+	var paths []LocalPath
 	for _, u := range text.Use {
-		paths = append(paths, u.DiskPath)
+		paths = append(paths, LocalPath{Path: u.DiskPath})
 	}
 	for _, r := range text.Replace {
 		if r.New.Version == "" {
-			paths = append(paths, r.New.Path)
+			paths = append(paths, LocalPath{r.New.Path, strings.TrimSuffix(r.Old.Path+"@"+r.Old.Version, "@")})
 		}
 	}
 	return paths, nil
+}
+
+// SetLocalPath changes one of the local paths in a file of ours to another
+// folder; "" takes a module out of a go.work file.
+func (g *Go) SetLocalPath(ctx context.Context, file string, p LocalPath, to string) error {
+	args := []string{editor(file), "edit"}
+	switch {
+	case p.Replaces != "":
+		args = append(args, "-replace="+p.Replaces+"="+to)
+	case to == "":
+		args = append(args, "-dropuse="+p.Path)
+	default:
+		args = append(args, "-dropuse="+p.Path, "-use="+to)
+	}
+	out, err := g.run(ctx, nil, append(args, file)...)
+	if err != nil {
+		return fmt.Errorf("editing %s: %w", file, explain(err, out))
+	}
+	return nil
+}
+
+// editor is go's command that reads and edits a file.
+func editor(file string) string {
+	if filepath.Base(file) == "go.work" {
+		return "work"
+	}
+	return "mod"
 }
 
 // cacheDir returns perfgate's folder below the user's cache folder, or, for a

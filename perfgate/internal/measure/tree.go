@@ -22,6 +22,10 @@ type Tree struct {
 	Name   string // three letters, another for each tree beside one session
 	Root   string // top folder of the user's repository, without symbolic links
 	Mirror string // the commit's files are in the folder Root below this one
+
+	// LocalWork says that the user's go.work is in no commit: it is how this
+	// machine is set up, and holds for the tree, too.
+	LocalWork bool
 }
 
 // Dir returns where the commit's files are. With the whole path of Root in it
@@ -55,9 +59,9 @@ func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
 		laid: make(map[string]*laidTests), binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
 		apart: make(map[string]Apart), reads: make(map[string][]string),
 	}
-	if old, inside := t.of(s.Go.ModFile); inside && s.Go.ModFile != "" && !exists(old) {
+	if t.lacks(s.Go.ModFile) {
 		for _, p := range s.Packages {
-			c.apart[p.ImportPath] = Apart{New: true, Reason: "its module is new"}
+			c.apart[p.ImportPath] = t.newModule(p.Dir)
 		}
 		return c, nil
 	}
@@ -73,6 +77,10 @@ func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
 		dir, inside := t.of(p.Dir)
 		if !inside {
 			c.req.Patterns = append(c.req.Patterns, p.ImportPath)
+			continue
+		}
+		if t.lacks(p.ModFile) {
+			c.apart[p.ImportPath] = t.newModule(p.Dir)
 			continue
 		}
 		if !exists(dir) && hasCode(p.Dir) {
@@ -136,63 +144,127 @@ func (c *Session) moveGo(ctx context.Context, g *exact.Go, t Tree) error {
 	if g.ModFile != "" && !inside {
 		return fmt.Errorf("%s is not in the repository %s", g.ModFile, t.Root)
 	}
-	work := g.Work
-	files := []string{modFile}
-	if work != "" {
-		if mirrored, inside := t.of(work); inside {
-			work = mirrored
-		} else {
-			work = filepath.Join(t.Mirror, g.Work)
-			if err := copyFile(g.Work, work); err != nil {
-				return err
-			}
-			if err := copyFile(g.Work+".sum", work+".sum"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-		if !exists(work) {
-			work = "off" // the tree is from before the workspace
-		}
+	work, copied, err := t.work(g.Work)
+	if err != nil {
+		return err
 	}
 	c.Go = g.In(dir, modFile, work)
-	if work != "" && work != "off" {
-		files = append(files, work)
-		used, err := c.Go.LocalPaths(ctx, work)
-		if err != nil {
+	if modFile != "" {
+		if _, err := c.place(ctx, t, modFile, false); err != nil {
 			return err
 		}
-		for _, u := range used {
-			if f := filepath.Join(under(filepath.Dir(work), u), "go.mod"); f != modFile && exists(f) {
-				files = append(files, f)
-			}
+	}
+	if work == "" || work == workOff {
+		return nil
+	}
+	used, err := c.place(ctx, t, work, copied)
+	for _, dir := range used {
+		if f := filepath.Join(dir, "go.mod"); err == nil && f != modFile && exists(f) {
+			_, err = c.place(ctx, t, f, false)
 		}
 	}
-	for _, f := range files {
-		if f == "" {
-			continue
-		}
-		paths, err := c.Go.LocalPaths(ctx, f)
-		if err != nil {
-			return err
-		}
-		for _, p := range paths {
-			if err := t.link(under(filepath.Dir(f), p)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return err
 }
 
-func under(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
+// workOff is what GOWORK is without a workspace.
+const workOff = "off"
+
+// work returns the go.work file that takes the place of the user's own in the
+// tree. copied is true for a copy of that.
+func (t Tree) work(own string) (file string, copied bool, err error) {
+	if own == "" {
+		return "", false, nil
 	}
-	return filepath.Join(dir, path)
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(own)); err == nil {
+		own = filepath.Join(dir, filepath.Base(own))
+	}
+	file = filepath.Join(t.Mirror, own)
+	_, inside := t.of(own)
+	switch {
+	case inside && exists(file):
+		return file, false, nil
+	case inside && !t.LocalWork:
+		return workOff, false, nil // the tree is from before the workspace
+	}
+	if err := copyFile(own, file); err != nil {
+		return "", false, err
+	}
+	if err := copyFile(own+".sum", file+".sum"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", false, err
+	}
+	return file, true, t.link(filepath.Join(filepath.Dir(file), "vendor"))
 }
 
-// link makes path, which is in the mirror but not in the repository, a symbolic
-// link to what it mirrors.
+// place gives the local paths of a go.mod or go.work file in the tree something
+// to find: the tree's own files instead of the repository's, and links to what
+// is outside of it. It returns the folders of go.work's modules. From a copy of
+// the user's go.work modules that the tree has not are removed.
+func (c *Session) place(ctx context.Context, t Tree, file string, copied bool) (used []string, err error) {
+	paths, err := c.Go.LocalPaths(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		dir := p.Path
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(filepath.Dir(file), dir)
+		} else if mirrored, inside := t.of(dir); inside {
+			if !t.has(file) {
+				return nil, ErrUnfit{fmt.Errorf("%s names %s by its absolute path", file, p.Path)}
+			}
+			if err := c.Go.SetLocalPath(ctx, file, p, mirrored); err != nil {
+				return nil, err
+			}
+			dir, p.Path = mirrored, mirrored
+		}
+		if err := t.link(dir); err != nil {
+			return nil, err
+		}
+		switch {
+		case p.Replaces != "":
+		case copied && !exists(filepath.Join(dir, "go.mod")):
+			if err := c.Go.SetLocalPath(ctx, file, p, ""); err != nil {
+				return nil, err
+			}
+		default:
+			used = append(used, dir)
+		}
+	}
+	return used, nil
+}
+
+// has reports whether a file is a copy of ours, not a file of the user's behind
+// a link.
+func (t Tree) has(file string) bool {
+	mirror, err := filepath.EvalSymlinks(t.Mirror)
+	if err != nil {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(mirror, real)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// lacks reports whether a file of the repository is not in the tree.
+func (t Tree) lacks(file string) bool {
+	old, inside := t.of(file)
+	return file != "" && inside && !exists(old)
+}
+
+// newModule says what becomes of a package in a folder of a module that the
+// tree does not have.
+func (t Tree) newModule(dir string) Apart {
+	if old, _ := t.of(dir); hasCode(old) {
+		return Apart{Reason: "its module is new, and its folder was there"}
+	}
+	return Apart{New: true, Reason: "its module is new"}
+}
+
+// link makes path, if it is in the mirror but not in the tree, a symbolic link to
+// what it mirrors.
 func (t Tree) link(path string) error {
 	rel, err := filepath.Rel(t.Mirror, path)
 	if in, err2 := filepath.Rel(t.Dir(), path); err != nil || !filepath.IsLocal(rel) || err2 == nil && filepath.IsLocal(in) || exists(path) {
