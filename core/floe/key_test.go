@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cachekit-go/cachekit/core/floe"
@@ -111,5 +112,30 @@ func TestKeyRedacted(t *testing.T) {
 	}
 	if k.String() != "<redacted>" || fmt.Sprintf("%#v", k) != "floe.Key(<redacted>)" || !strings.Contains(log.String(), "k=<redacted>") {
 		t.Errorf("got %v, %#v, %s", k, k, log.String())
+	}
+}
+
+// A key can be destroyed while it is used: calls succeed or say that there is
+// none.
+func TestKeyDestroyedMeanwhile(t *testing.T) {
+	msg := seal(t, floe.Params64B, ruled(1, 100))
+	for range 20 {
+		k := newKey(t, testKey)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 20 {
+					_, err := floe.Seal(nil, k, nil, floe.Params64B, ruled(2, 40))
+					if err != nil && !errors.Is(err, floe.ErrKeyLength) {
+						t.Error(err)
+					}
+					if _, err = floe.Open(nil, k, testAAD, msg); err != nil && !errors.Is(err, floe.ErrKeyLength) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		k.Destroy()
+		wg.Wait()
 	}
 }

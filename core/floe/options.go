@@ -60,7 +60,11 @@ func (o Options) start(key *Key, aad []byte, p Params) (*message.Message, error)
 	if err != nil {
 		return nil, err
 	}
-	return message.New(s, aad, o.config(p))
+	m, err := message.New(s, aad, o.config(p))
+	if err == message.ErrClosed { // the key was destroyed meanwhile
+		err = errNoKey
+	}
+	return m, err
 }
 
 // open begins the decryption of a message, and does not copy aad.
@@ -74,5 +78,8 @@ func (o Options) open(key *Key, aad []byte, h Header) (*message.Message, Params,
 		return nil, Params{}, err
 	}
 	m, err := message.Open(s, aad, h, o.config(p))
+	if err == message.ErrClosed { // the key was destroyed meanwhile
+		err = errNoKey
+	}
 	return m, p, err
 }

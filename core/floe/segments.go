@@ -20,6 +20,7 @@ type Encryptor struct {
 	message *message.Message
 	worker  *message.Worker
 	next    uint64
+	done    bool
 	closed  bool
 }
 
@@ -48,8 +49,8 @@ func (e *Encryptor) Params() Params { return e.params }
 // Position returns the number of segments so far, the final one excepted.
 func (e *Encryptor) Position() uint64 { return e.next }
 
-// Done reports whether the final segment was sealed, or e was closed.
-func (e *Encryptor) Done() bool { return e.closed }
+// Done reports whether the final segment was sealed.
+func (e *Encryptor) Done() bool { return e.done }
 
 // AppendSegment seals a segment that others follow and appends it to dst. It
 // returns the extended slice. plaintext must have
@@ -72,6 +73,7 @@ func (e *Encryptor) AppendSegment(dst, plaintext []byte) ([]byte, error) {
 func (e *Encryptor) AppendFinal(dst, plaintext []byte) ([]byte, error) {
 	out, err := e.seal(dst, plaintext, true)
 	if err == nil {
+		e.done = true
 		e.Close()
 	}
 	return out, err
