@@ -36,7 +36,7 @@ type Counter interface {
 	// Run runs c. scratch is an empty folder for the counter's own files. An
 	// error is trouble of the counter; how the program ended is in the
 	// result. A run that takes longer than limit is killed and the error wraps
-	// [ErrTimeout].
+	// [ErrTimeout]; the result has its output then.
 	Run(ctx context.Context, c process.Command, scratch string, limit time.Duration) (Result, error)
 }
 

@@ -160,7 +160,7 @@ func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, ben
 		culprit := exact.Started(out.Stdout)
 		why := describeEnd(err, out, culprit)
 		if limit, ok := errors.AsType[count.ErrTimeout](err); ok {
-			why = limit.Error() + " for one iteration (-timeout allows more; -realtime and -sysmon give it the clock and the thread that it may wait for, with counts that are not exact)"
+			why = limit.Error() + " for one iteration: " + reasonForTime(limit.Limit, out.Busy)
 		}
 		again := slices.ContainsFunc(faults, func(f gate.Sample) bool { return f.Name == culprit })
 		if culprit == "" || again || len(faults) == maxCrashes {

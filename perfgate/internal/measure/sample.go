@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/count"
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
@@ -275,7 +276,7 @@ func (s *Session) countOnce(ctx context.Context, b exact.Binary, l leaf, n int) 
 	r, err := s.count(ctx, command, dir, s.req.Timeout)
 	at := fmt.Sprintf(" at %d iterations", n)
 	if limit, ok := errors.AsType[count.ErrTimeout](err); ok {
-		return nil, limit.Error() + at + ": does it ignore b.N, or wait for real time or another process? (-timeout allows more; -realtime and -sysmon give it the clock and the thread that it may wait for, with counts that are not exact)", nil
+		return nil, limit.Error() + at + ": " + reasonForTime(limit.Limit, r.Busy), nil
 	}
 	if ctx.Err() != nil {
 		return nil, "", context.Cause(ctx)
@@ -303,6 +304,20 @@ func (s *Session) countOnce(ctx context.Context, b exact.Binary, l leaf, n int) 
 		return nil, "the program ended" + at + " before testing did" + firstOutput(r.Output, l.Name), nil
 	}
 	return &counted{r.Count, results[0]}, "", nil
+}
+
+// reasonForTime guesses why a process that had a processor for busy needs more
+// time than limit, and names the cures. Processors that others use as well leave
+// a computing process little: what lies between has no guess.
+func reasonForTime(limit, busy time.Duration) string {
+	const given = "-realtime and -sysmon give it the clock and the thread that it may wait for, with counts that are not exact"
+	switch {
+	case busy > limit/2:
+		return "it computes: is its set-up long, does it ignore b.N, or does it spin until another goroutine is done? (-timeout allows more; -sysmon takes the processor from what spins, with counts that are not exact)"
+	case busy < limit/20:
+		return "it waits: for real time, or for another process? (" + given + "; -timeout allows more)"
+	}
+	return "does it ignore b.N, or wait for real time or another process? (-timeout allows more; " + given + ")"
 }
 
 // describeEnd says how a program ended and what it last printed of that: a

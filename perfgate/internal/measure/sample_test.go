@@ -52,7 +52,7 @@ func (s *script) Run(_ context.Context, c process.Command, _ string, _ time.Dura
 	r.Stdout = output(name, n, 3*n, s.bytes*int64(n), s.loop)
 	if s.change != nil {
 		if err := s.change(n, &r); err != nil {
-			return count.Result{}, err
+			return count.Result{Output: r.Output}, err
 		}
 	}
 	return r, nil
@@ -236,7 +236,18 @@ func TestSampleFaults(t *testing.T) {
 		{"skips itself later", at(201, stdout(output("BenchmarkA/b", 0, 0, 0, false))), "it ended early at 201 iterations: does it skip itself"},
 		{"ends early", at(201, stdout(bytes.ReplaceAll(output("BenchmarkA/b", 201, 0, 0, false), []byte("perfgate: end"), []byte("perfgate: not")))), "the program ended at 201 iterations before testing did"},
 		{"other iterations", at(201, stdout(output("BenchmarkA/b", 200, 0, 0, false))), "it reported 200 iterations instead of 201"},
-		{"time limit", at(201, func(*count.Result) error { return fmt.Errorf("counting: %w", count.ErrTimeout{Limit: time.Minute}) }), "still running after 1m0s at 201 iterations: does it ignore b.N"},
+		{"time limit", at(201, func(*count.Result) error { return fmt.Errorf("counting: %w", count.ErrTimeout{Limit: time.Minute}) }), "still running after 1m0s at 201 iterations: it waits: for real time"},
+		{
+			"time limit, computing", at(201, func(r *count.Result) error {
+				r.Busy = 40 * time.Second
+				return fmt.Errorf("counting: %w", count.ErrTimeout{Limit: time.Minute})
+			}), "still running after 1m0s at 201 iterations: it computes: is its set-up long, does it ignore b.N, or does it spin until another goroutine is done? (-timeout allows more; -sysmon",
+		}, {
+			"time limit, neither", at(201, func(r *count.Result) error {
+				r.Busy = 10 * time.Second
+				return fmt.Errorf("counting: %w", count.ErrTimeout{Limit: time.Minute})
+			}), "still running after 1m0s at 201 iterations: does it ignore b.N, or wait for real time or another process? (-timeout allows more; -realtime and -sysmon",
+		},
 		{"no counts", at(101, func(*count.Result) error { return errors.New("valgrind wrote no counts") }), "valgrind wrote no counts at 101 iterations"},
 	}
 	for _, test := range tests {

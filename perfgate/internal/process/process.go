@@ -27,9 +27,10 @@ type Command struct {
 	Env  []string // the whole environment, nothing is inherited
 }
 
-// An Output is what a command wrote.
+// An Output is what a command wrote, and what it took.
 type Output struct {
 	Stdout, Stderr []byte
+	Busy           time.Duration // that it and those of its children that ended had a processor
 }
 
 // Run runs c and returns its output, also beside an error.
@@ -76,7 +77,7 @@ func Run(ctx context.Context, c Command) (Output, error) {
 	stdout.r.SetReadDeadline(deadline)
 	stderr.r.SetReadDeadline(deadline)
 	readErr := errors.Join(<-read[0], <-read[1])
-	out := Output{stdout.kept.b.Bytes(), stderr.kept.b.Bytes()}
+	out := Output{stdout.kept.b.Bytes(), stderr.kept.b.Bytes(), busy(cmd.ProcessState)}
 	switch {
 	case interrupted && err != nil:
 		return out, context.Cause(ctx)
@@ -90,6 +91,13 @@ func Run(ctx context.Context, c Command) (Output, error) {
 		return out, fmt.Errorf("printed more than %d MiB", maxOutput>>20)
 	}
 	return out, nil
+}
+
+func busy(s *os.ProcessState) time.Duration {
+	if s == nil {
+		return 0
+	}
+	return s.UserTime() + s.SystemTime()
 }
 
 // grace is how long output is still read after the child and its process group
