@@ -192,7 +192,9 @@ func checkHints(rows []gate.Row, o *options, std streams, path string, found boo
 	case len(has[gate.New]) > 0 && o.newVerdict != "allow":
 		hint(std, "record the new budgets with `perfgate update "+where+"`, or pass them with -new=allow")
 	}
-	if red := has[gate.Regressed]; len(red) > 0 {
+	if red := has[gate.Regressed]; len(red) > maxNames {
+		hint(std, "if meant: `perfgate update -allow-increase -reason \"...\" "+where+"`")
+	} else if len(red) > 0 {
 		var patterns []string
 		for _, r := range red {
 			patterns = append(patterns, exact.Pattern(r.Name))

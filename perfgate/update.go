@@ -117,18 +117,29 @@ func updateStatus(steps []gate.Step) int {
 	return code
 }
 
+// Bounds of what is shown of an update.
+const (
+	maxSteps = 40 // of each kind
+	maxNames = 5  // of benchmarks in a sentence
+)
+
 func writeSteps(std streams, steps []gate.Step, o *options, took time.Duration) {
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 	n := make(map[gate.Action]int)
 	several := len(steps) > 0 && steps[0].Pkg != steps[len(steps)-1].Pkg
 	var tight []string
+	left := 0
 	for _, s := range steps {
 		n[s.Action]++
 		name := s.Key.String()
 		if several && !s.IsPackage() {
 			name = s.Pkg + " " + name
 		}
-		if s.Action != gate.Unchanged {
+		switch {
+		case s.Action == gate.Unchanged:
+		case n[s.Action] > maxSteps && !o.verbose:
+			left++
+		default:
 			fmt.Fprintf(w, "%v\t%v\t%s\n", s.Action, name, describe(s))
 		}
 		if s.New != nil && s.New.Tight() && (s.Old == nil || s.Old.Limit != s.New.Limit) {
@@ -136,8 +147,15 @@ func writeSteps(std streams, steps []gate.Step, o *options, took time.Duration) 
 		}
 	}
 	w.Flush()
+	if left > 0 {
+		fmt.Fprintf(std.out, "... and %d more (-v shows all)\n", left)
+	}
 	if len(tight) > 0 {
-		fmt.Fprintf(std.out, "note: %s (%s)\n", gate.TightNote, strings.Join(tight, ", "))
+		more := ""
+		if len(tight) > maxNames {
+			more = fmt.Sprintf(" and %d more", len(tight)-maxNames)
+		}
+		fmt.Fprintf(std.out, "note: %s (%s%s)\n", gate.TightNote, strings.Join(tight[:min(maxNames, len(tight))], ", "), more)
 	}
 	var parts []string
 	for a := gate.Unchanged; a <= gate.Unmeasured; a++ {

@@ -214,20 +214,21 @@ func (s *Session) Reads(pkg string) (files []string, ok bool) {
 
 func (s *Session) readList(p exact.Package, out process.Output) (leaves []leaf, faults []gate.Sample) {
 	results := exact.Results(out.Stdout)
-	has := make(map[string]bool)
+	has, parents := make(map[string]bool), make(map[string]bool)
 	for _, r := range results {
 		has[r.Name] = true
+		addParents(parents, r.Name)
 	}
 	for _, r := range results {
-		l := leaf{Key: gate.Key{Pkg: p.ImportPath, Name: r.Name}, cgo: p.CGO, bytes: r.Bytes}
-		for _, other := range results {
-			l.deeper = l.deeper || strings.HasPrefix(other.Name, r.Name+"/")
-		}
-		leaves = append(leaves, l)
+		leaves = append(leaves, leaf{Key: gate.Key{Pkg: p.ImportPath, Name: r.Name}, cgo: p.CGO, bytes: r.Bytes, deeper: parents[r.Name]})
 	}
 	failed, skipped := exact.Failures(out.Stdout)
+	failedChild := make(map[string]bool)
+	for name := range failed {
+		addParents(failedChild, name)
+	}
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
-		if !has[name] && !hasFailedChild(name, failed) {
+		if !has[name] && !failedChild[name] {
 			faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name}, "fails: "+orNone(failed[name])))
 		}
 	}
@@ -240,14 +241,13 @@ func (s *Session) readList(p exact.Package, out process.Output) (leaves []leaf, 
 	return leaves, faults
 }
 
-// hasFailedChild reports whether name failed because a sub-benchmark did.
-func hasFailedChild(name string, failed map[string]string) bool {
-	for other := range failed {
-		if strings.HasPrefix(other, name+"/") {
-			return true
+// addParents adds what stands before each slash in a name.
+func addParents(parents map[string]bool, name string) {
+	for i := range len(name) {
+		if name[i] == '/' {
+			parents[name[:i]] = true
 		}
 	}
-	return false
 }
 
 func orNone(why string) string {

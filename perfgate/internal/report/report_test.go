@@ -218,6 +218,46 @@ func TestTextCollapses(t *testing.T) {
 	}
 }
 
+// TestTextThousands: of 3,000 rows a screen is shown, and the rest is counted.
+func TestTextThousands(t *testing.T) {
+	const n = 3000
+	budgets := gate.Budgets{Rows: make(map[gate.Key]gate.Budget)}
+	var samples []gate.Sample
+	for i := range n {
+		s := sampleOf(fmt.Sprintf("A/n=%04d", i), 100_000+int64(i)*1000)
+		s.Pkg = fmt.Sprintf("example.com/m/p%d", i/100)
+		samples, budgets.Rows[s.Key] = append(samples, s), budgetOf(100_000)
+	}
+	measured := New(target, tools, samples, run)
+	fresh := Judged(target, tools, gate.Check(samples, gate.Budgets{Rows: make(map[gate.Key]gate.Budget)}, nil), run)
+	for i := range n {
+		fresh.Changes = append(fresh.Changes, Change{Pkg: "example.com/m", Name: fmt.Sprintf("C%d", i), New: new(budgetOf(100))})
+	}
+	red := Judged(target, tools, gate.Check(samples, budgets, nil), run)
+	for _, c := range []struct {
+		name  string
+		d     *Document
+		lines []string
+	}{
+		{"run", measured, []string{"A/n=0000  1,000 ", "... and 2960 benchmarks more (-v shows all)", "  60  example.com/m/p0", " 100  example.com/m/p19", "and in 10 packages more", "3000 benchmarks measured"}},
+		{"new", fresh, []string{"A/n=0000  1,000 ", "... and 2960 benchmarks more (-v shows all)", "budgets: 3000 changed", "... and 2960 more (-v shows all)"}},
+		{"check", red, []string{"regressed  2959 benchmarks more (-v shows all)", "example.com/m/p29 A/n=2999", "ok  1"}},
+	} {
+		short, all := text(t, c.d, TextOptions{}), text(t, c.d, TextOptions{All: true})
+		if got := strings.Count(short, "\n"); got > 120 {
+			t.Errorf("%s: got %d lines", c.name, got)
+		}
+		if got := strings.Count(all, "A/n="); got < n {
+			t.Errorf("%s: got %d rows, all asked for, want %d", c.name, got, n)
+		}
+		for _, line := range c.lines {
+			if !strings.Contains(short, line) {
+				t.Errorf("%s: got %s, want %q in it", c.name, short, line)
+			}
+		}
+	}
+}
+
 func TestTextLongReason(t *testing.T) {
 	var lines []string
 	for i := range 30 {

@@ -16,9 +16,11 @@ import (
 )
 
 const (
-	maxRows   = 40 // with more, rows that are ok are counted instead of shown
-	maxReason = 10 // lines of a reason
-	manyAlike = 10 // more rows that are incomparable for one reason are one row
+	maxRows   = 40  // with more, rows that are ok are counted instead of shown
+	maxNew    = 200 // with more, of rows that nothing is known of only some are shown
+	maxPkgs   = 20  // packages that are named when rows are counted
+	maxReason = 10  // lines of a reason
+	manyAlike = 10  // more rows that are incomparable for one reason are one row
 )
 
 // TextOptions of [Document.WriteText].
@@ -35,13 +37,23 @@ func (d *Document) WriteText(w io.Writer, o TextOptions) error {
 	several := d.severalPackages()
 	plain, remarkable := d.split(o.All)
 	shown := len(plain) > 0
-	writeTable(b, plain, several)
+	var left, others []Benchmark
 	if !o.All {
+		if len(plain) > maxNew {
+			plain, left = plain[:maxRows], plain[maxRows:]
+		}
 		remarkable = alike(remarkable)
+		if n := len(remarkable) - maxRows; n > 0 {
+			slices.SortStableFunc(remarkable, worse)
+			others, remarkable = remarkable[:n], remarkable[n:] // the worst are last
+		}
 	}
+	writeTable(b, plain, several)
+	writeLeft(b, left, several)
 	if shown && len(remarkable) > 0 {
 		fmt.Fprintln(b)
 	}
+	writeOthers(b, others)
 	writeRemarkable(b, remarkable, several, o.Color)
 	if n := d.count()[gate.OK]; n > 0 {
 		fmt.Fprintf(b, "%s  %d  unchanged to the instruction: %d\n", paint("ok", gate.OK, o.Color), n, d.unchanged())
@@ -58,7 +70,7 @@ func (d *Document) WriteText(w io.Writer, o TextOptions) error {
 	for _, n := range d.Notes {
 		fmt.Fprintf(b, "note: %s\n", n)
 	}
-	writeChanges(b, d.Changes)
+	writeChanges(b, d.Changes, o.All)
 	summary := d.Summary
 	if word, rest, ok := strings.Cut(summary, ":"); ok && word == "pass" {
 		summary = paint(word, gate.OK, o.Color) + ":" + rest
@@ -84,6 +96,17 @@ func (d *Document) split(all bool) (plain, remarkable []Benchmark) {
 	}
 	slices.SortStableFunc(remarkable, func(a, b Benchmark) int { return cmp.Compare(b.verdict(), a.verdict()) })
 	return plain, remarkable
+}
+
+// worse orders rows so that the worst are last: by verdict, then by change.
+func worse(a, b Benchmark) int {
+	change := func(r Benchmark) gate.Percent {
+		if r.DeltaPct == nil {
+			return 0
+		}
+		return *r.DeltaPct
+	}
+	return cmp.Or(cmp.Compare(b.verdict(), a.verdict()), cmp.Compare(change(a), change(b)))
 }
 
 // alike makes one row of many that are incomparable for the same reason.
@@ -159,6 +182,45 @@ func writeTable(w io.Writer, rows []Benchmark, several bool) {
 	writeCells(w, cells, "lrrrrl")
 }
 
+// writeLeft tells of rows that the table has no room for: how many, and where.
+func writeLeft(w io.Writer, rows []Benchmark, several bool) {
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "... and %s more (-v shows all)\n", plural(len(rows), "benchmark"))
+	if !several {
+		return
+	}
+	var pkgs []string
+	n := make(map[string]int)
+	for _, r := range rows {
+		if n[r.Pkg]++; n[r.Pkg] == 1 {
+			pkgs = append(pkgs, r.Pkg)
+		}
+	}
+	cells := make([][]string, 0, maxPkgs+1)
+	for _, pkg := range pkgs[:min(maxPkgs, len(pkgs))] {
+		cells = append(cells, []string{"    " + strconv.Itoa(n[pkg]), pkg})
+	}
+	if more := len(pkgs) - maxPkgs; more > 0 {
+		cells = append(cells, []string{"", "and in " + plural(more, "package") + " more"})
+	}
+	writeCells(w, cells, "rl")
+}
+
+// writeOthers tells of rows that are remarkable, but less so than those that
+// are shown.
+func writeOthers(w io.Writer, rows []Benchmark) {
+	for i := 0; i < len(rows); {
+		j := i
+		for j < len(rows) && rows[j].verdict() == rows[i].verdict() {
+			j++
+		}
+		fmt.Fprintf(w, "%v  %s more (-v shows all)\n", rows[i].verdict(), plural(j-i, "benchmark"))
+		i = j
+	}
+}
+
 // writeRemarkable writes rows that are not ok: what, how much, why.
 func writeRemarkable(w io.Writer, rows []Benchmark, several, color bool) {
 	first := make([][]string, len(rows))
@@ -209,16 +271,23 @@ func explained(e *explain.Explanation) []string {
 }
 
 // writeChanges writes what became of budgets.
-func writeChanges(w io.Writer, changes []Change) {
+func writeChanges(w io.Writer, changes []Change, all bool) {
 	if len(changes) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "budgets: %d changed\n", len(changes))
+	left := 0
+	if !all && len(changes) > maxRows {
+		changes, left = changes[:maxRows], len(changes)-maxRows
+	}
 	var cells [][]string
 	for _, c := range changes {
 		cells = append(cells, []string{"  " + gate.Key{Pkg: c.Pkg, Name: c.Name}.String(), c.was() + " → " + c.now(), strings.Join(lines(c.Reason, 1), "")})
 	}
 	writeCells(w, cells, "lll")
+	if left > 0 {
+		fmt.Fprintf(w, "  ... and %s more (-v shows all)\n", strconv.Itoa(left))
+	}
 }
 
 func (c *Change) was() string { return c.side(c.Old, c.New) }
