@@ -45,7 +45,8 @@ type DecryptReader struct {
 // a reader of the plaintext. It reads nothing more until the first Read.
 //
 // It fails with [ErrKeyLength], [ErrHeaderLength] if r ends before,
-// [ErrHeaderParams], [ErrHeaderTag], [ErrAEAD], or an error of r.
+// [ErrHeaderParams], [ErrHeaderTag], [ErrAEAD], an error of r, and on 32-bit
+// machines with [ErrOverflow] for segments of 2 GiB.
 func NewDecryptReader(r io.Reader, key *Key, aad []byte) (*DecryptReader, error) {
 	return Options{}.NewDecryptReader(r, key, aad)
 }

@@ -35,7 +35,8 @@ type EncryptReader struct {
 
 // NewEncryptReader returns a reader of the message that has what r gives. Until
 // the first Read nothing is read from r. It fails with [ErrKeyLength],
-// [ErrParamsMismatch] or [ErrAEAD].
+// [ErrParamsMismatch], [ErrAEAD], and on 32-bit machines with [ErrOverflow] for
+// segments of 2 GiB.
 func NewEncryptReader(r io.Reader, key *Key, aad []byte, p Params) (*EncryptReader, error) {
 	return Options{}.NewEncryptReader(r, key, aad, p)
 }

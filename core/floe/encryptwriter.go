@@ -27,7 +27,8 @@ type EncryptWriter struct {
 
 // NewEncryptWriter writes the header of a new message to w and returns a writer
 // of its plaintext. It fails with [ErrKeyLength], [ErrParamsMismatch],
-// [ErrAEAD], or an error of w.
+// [ErrAEAD], an error of w, and on 32-bit machines with [ErrOverflow] for
+// segments of 2 GiB.
 func NewEncryptWriter(w io.Writer, key *Key, aad []byte, p Params) (*EncryptWriter, error) {
 	return Options{}.NewEncryptWriter(w, key, aad, p)
 }

@@ -67,7 +67,7 @@ func FuzzOpen(f *testing.F) {
 	for _, n := range []int{0, 1, 32, 33, 100} {
 		f.Add(seal(f, floe.Params64B, ruled(1, n)))
 	}
-	f.Add(seal(f, newParams(floe.MaxSegmentLen), ruled(2, 50)))
+	f.Add(seal(f, newParams(1<<30), ruled(2, 50)))
 	f.Add([]byte(nil))
 	key := newKey(f, testKey)
 	f.Fuzz(func(t *testing.T, msg []byte) { openAll(t, key, msg, 2) })

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/iotest"
 
@@ -275,6 +276,9 @@ func TestStreamsOpenOthers(t *testing.T) {
 		all = append(all, message{m.Name, newKey(t, m.Key), m.aad(), newParams(m.SegmentLen), m.ciphertext(), m.bytes(t)})
 	}
 	for _, m := range all {
+		if m.p.SegmentLen() > 1<<31 && strconv.IntSize == 32 {
+			continue // refused there
+		}
 		for _, workers := range []int{1, 2} {
 			o := floe.Options{Require: m.p, Workers: workers}
 			d, err := o.NewDecryptReader(iotest.OneByteReader(bytes.NewReader(m.msg)), m.key, m.aad)
@@ -696,6 +700,12 @@ func TestNoWaiting(t *testing.T) {
 func TestMemoryFollowsData(t *testing.T) {
 	key := newKey(t, testKey)
 	huge := newParams(floe.MaxSegmentLen)
+	if strconv.IntSize == 32 {
+		if _, err := floe.NewEncryptReader(nil, key, nil, huge); err != floe.ErrOverflow {
+			t.Errorf("segments longer than the memory: %v", err)
+		}
+		huge = newParams(1<<31 - 5) // the longest there
+	}
 	plaintext := ruled(9, 100_000)
 	for _, workers := range []int{1, 4} {
 		o := floe.Options{Workers: workers}
