@@ -102,7 +102,7 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 			if len(l.CgoFiles) > 0 {
 				q.CGO = allowed
 			}
-			if l.ForTest == "" {
+			if l.ForTest == "" && dep != path+".test" { // which has the folder of path
 				q.Dirs[l.Dir] = dep
 			}
 			q.inputs.add(dep, &l.inputPackage, g.ModCache)
