@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -54,8 +55,12 @@ func readBudgets(path string) (file *gate.File, found bool, err error) {
 // changeBudgets reads the budget file, lets f change it, and writes it if that
 // made a difference. Of several perfgates that do so at once each sees what the
 // one before it wrote.
-func changeBudgets(path string, f func(*gate.File) error) error {
-	unlock, err := lockFolder(filepath.Dir(path))
+func changeBudgets(ctx context.Context, path string, f func(*gate.File) error) error {
+	var unlock func() error
+	err := unlessDone(ctx, func() (err error) {
+		unlock, err = lockFolder(filepath.Dir(path))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("writing budgets: %w", err)
 	}
@@ -89,13 +94,17 @@ func changeBudgets(path string, f func(*gate.File) error) error {
 // before than after measuring.
 func writable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, err = os.Stat(filepath.Dir(path)); err == nil {
-			return nil
-		}
+	if err == nil {
+		err = f.Close()
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		// It is replaced by another file, which needs a folder to stand in.
+		err = creatable(path)
 	}
 	if err != nil {
 		return fmt.Errorf("writing budgets: %w", err)
 	}
-	return f.Close()
+	return nil
 }

@@ -97,7 +97,7 @@ func check(ctx context.Context, o *options, std streams) (int, error) {
 		d.SetChanges(changes)
 		d.Explain(func(k gate.Key) *explain.Explanation { return explained[k] })
 		d.Summarize(code, lower)
-		if err := writeDocument(d, o, std); err != nil {
+		if err := writeDocument(ctx, d, o, std); err != nil {
 			return 0, err
 		}
 		explainHint(ctx, judgement.Rows, o, std, old)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,7 +95,7 @@ func explainOne(ctx context.Context, o *options, std streams) (int, error) {
 			if file == "" {
 				continue
 			}
-			if err := writePprof(file, profiles[i], sample.Key, s); err != nil {
+			if err := writePprof(ctx, file, profiles[i], sample.Key, s, std); err != nil {
 				return 0, err
 			}
 		}
@@ -219,12 +218,12 @@ func budgetsFor(s *measure.Session, o *options) (gate.Budgets, error) {
 	return file.Budgets(s.Target, s.Toolchain), nil
 }
 
-func writePprof(file string, p explain.Profile, key gate.Key, s *measure.Session) error {
+func writePprof(ctx context.Context, file string, p explain.Profile, key gate.Key, s *measure.Session, std streams) error {
 	var b bytes.Buffer
 	if err := p.WritePprof(&b, key.String(), s.Path); err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
+	if err := (output{path: file}).write(ctx, b.Bytes(), std); err != nil {
 		return fmt.Errorf("writing the profile: %w", err)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // lockFolder waits until no other perfgate holds the lock of a folder, and
-// takes it. The kernel releases it when the process ends, however it ends.
+// takes it. It cannot be interrupted. The kernel releases it when the process ends, however it ends.
 func lockFolder(dir string) (unlock func() error, err error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -37,7 +37,7 @@ func commands() []command {
 func main() {
 	// A broken pipe would end the process before it has tidied up.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
-	code := realMain(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
+	code := realMain(ctx, os.Args[1:], streams{&patient{ctx: ctx, f: os.Stdout}, &patient{ctx: ctx, f: os.Stderr}})
 	stop()
 	os.Exit(code)
 }

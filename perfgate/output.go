@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -64,6 +65,13 @@ func (o *options) checkOutputs() error {
 			return fmt.Errorf("-o %s=%s: %w", out.format, out.path, err)
 		}
 	}
+	for _, path := range []string{o.pprof, o.pprofBase} {
+		if path != "" {
+			if err := (output{path: path}).check(); err != nil {
+				return fmt.Errorf("profile %s: %w", path, err)
+			}
+		}
+	}
 	return nil
 }
 
@@ -73,6 +81,14 @@ func (out output) check() error {
 	}
 	path, special, err := out.resolve()
 	if err != nil || special {
+		return err
+	}
+	return creatable(path)
+}
+
+// creatable reports an error if no file can be made beside path.
+func creatable(path string) error {
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
@@ -100,7 +116,7 @@ func (out output) resolve() (path string, special bool, err error) {
 }
 
 // write writes a report: a file whole or not at all, with the mode that it has.
-func (out output) write(text []byte, std streams) error {
+func (out output) write(ctx context.Context, text []byte, std streams) error {
 	switch out.path {
 	case "/dev/stdout":
 		_, err := std.out.Write(text)
@@ -113,13 +129,15 @@ func (out output) write(text []byte, std streams) error {
 	if err != nil {
 		return err
 	}
-	if special {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(text)
-		return errors.Join(err, f.Close())
+	if special { // to open it may wait, too
+		return unlessDone(ctx, func() error {
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.Write(text)
+			return errors.Join(err, f.Close())
+		})
 	}
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
@@ -130,13 +148,13 @@ func (out output) write(text []byte, std streams) error {
 
 // writeDocument writes the report to standard output and to the files that -o
 // names.
-func writeDocument(d *report.Document, o *options, std streams) error {
+func writeDocument(ctx context.Context, d *report.Document, o *options, std streams) error {
 	for _, out := range o.outputs {
 		var b bytes.Buffer
 		if err := o.writeAs(out.format, d, &b, false); err != nil {
 			return err
 		}
-		if err := out.write(b.Bytes(), std); err != nil {
+		if err := out.write(ctx, b.Bytes(), std); err != nil {
 			return fmt.Errorf("writing the report: -o %s=%s: %w", out.format, out.path, err)
 		}
 	}
@@ -191,10 +209,6 @@ func repositoryFolder(dir, root string) string {
 
 // color reports whether standard output is a terminal whose user wants colours.
 func (s streams) color() bool {
-	w := s.out
-	if sticky, ok := w.(*stickyWriter); ok {
-		w = sticky.w
-	}
-	f, ok := w.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+	f := fileOf(s.out)
+	return f != nil && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }

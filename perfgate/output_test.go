@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -57,5 +59,29 @@ func TestNoColor(t *testing.T) {
 				t.Error("colours in spite of it")
 			}
 		})
+	}
+}
+
+// TestPatient: what is written after an interrupt is printed where it can be, and
+// a pipe that nobody reads does not hold up the end.
+func TestPatient(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	cause := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	p := &patient{ctx: ctx, f: w}
+	if n, err := p.Write([]byte("last words")); n != 10 || err != nil {
+		t.Errorf("got %d, %v, want it written", n, err)
+	}
+	if _, err := p.Write(make([]byte, 1<<20)); err != cause {
+		t.Errorf("got %v, want %v", err, cause)
+	}
+	if _, err := p.Write([]byte("more")); err != cause {
+		t.Errorf("got %v, want it given up", err)
 	}
 }

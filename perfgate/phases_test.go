@@ -198,6 +198,17 @@ type heldRun struct {
 	pid            int // of the process that waits
 }
 
+func (s stage) phase(name string) phase {
+	i := slices.IndexFunc(phases, func(p phase) bool { return p.name == name })
+	if i < 0 {
+		s.ts.Fatalf("no phase %q", name)
+	}
+	return phases[i]
+}
+
+// release lets the process that is held go on.
+func (s stage) release() { s.ts.Check(os.WriteFile(s.path("gate"), []byte("go\n"), 0)) }
+
 // forget makes a perfgate do all that leads to a phase.
 func (s stage) forget(p phase) {
 	patterns := []string{"base", "results"}
@@ -243,7 +254,13 @@ func (s stage) hold(p phase, through []string, args ...string) *heldRun {
 
 func (s stage) start(name string, through []string, args ...string) *heldRun {
 	r := &heldRun{stage: s, name: name}
-	path := ""
+	r.command(through, args...)
+	s.ts.Check(r.cmd.Start())
+	return r
+}
+
+func (r *heldRun) command(through []string, args ...string) {
+	path, s := "", r.stage
 	for _, dir := range filepath.SplitList(s.ts.Getenv("PATH")) {
 		if file := filepath.Join(dir, "perfgate"); path == "" {
 			if _, err := os.Stat(file); err == nil {
@@ -254,8 +271,6 @@ func (s stage) start(name string, through []string, args ...string) *heldRun {
 	args = append(append(through, path), args...)
 	r.cmd = exec.Command(args[0], args[1:]...)
 	r.cmd.Dir, r.cmd.Env, r.cmd.Stdout, r.cmd.Stderr = s.ts.MkAbs("."), s.env(), &r.stdout, &r.stderr
-	s.ts.Check(r.cmd.Start())
-	return r
 }
 
 // env is the script's environment, as far as commands here need it.
@@ -274,7 +289,9 @@ func (r *heldRun) end(want int) {
 	if got := r.cmd.ProcessState.ExitCode(); got != want {
 		r.ts.Fatalf("%s: exit status %d, want %d\n%s%s", r.name, got, want, r.stdout.String(), r.stderr.String())
 	}
-	awaitEnd(r.ts, r.pid)
+	if r.pid != 0 {
+		awaitEnd(r.ts, r.pid)
+	}
 }
 
 // clean demands that nothing of a run is left, in TMPDIR or in the repository.
@@ -358,15 +375,12 @@ func filled(ts *testscript.TestScript, neg bool, args []string) {
 	s, dir, name := stageOf(ts), ts.MkAbs(args[0]), args[1]
 	want, err := strconv.Atoi(args[2])
 	ts.Check(err)
-	i := slices.IndexFunc(phases, func(p phase) bool { return p.name == name })
-	if i < 0 {
-		ts.Fatalf("filled: no phase %q", name)
-	}
-	s.forget(phases[i])
+	p := s.phase(name)
+	s.forget(p)
 	keep := s.path("keep")
 	ts.Check(os.RemoveAll(keep))
 	ts.Check(exec.Command("cp", "-a", dir, keep).Run())
-	r := s.hold(phases[i], []string{"unshare", "-m", "sh", "-c", `
+	r := s.hold(p, []string{"unshare", "-m", "sh", "-c", `
 dir=$0 keep=$1
 shift
 mount -t tmpfs -o size=64m none "$dir" && cp -a "$keep/." "$dir" || exit 99
@@ -377,7 +391,7 @@ rm "$dir/fill"
 cp -a "$dir" "$keep" || exit 99
 exit $status`, dir, keep}, args[4:]...)
 	ts.Check(fill(fmt.Sprintf("/proc/%d/root%s/fill", r.cmd.Process.Pid, dir)))
-	ts.Check(os.WriteFile(s.path("gate"), []byte("go\n"), 0))
+	s.release()
 	r.end(want)
 	all := r.stdout.String() + r.stderr.String()
 	ts.Logf("%s full at %s: %s", filepath.Base(dir), name, all)
@@ -407,4 +421,99 @@ func fill(file string) error {
 		return fmt.Errorf("filling a disk: %w", err)
 	}
 	return nil
+}
+
+// stuck demands that Ctrl-C ends a perfgate that waits for somebody to read its
+// report or for another program's lock: stuck pipe, stuck stdout, stuck budgets.
+func stuck(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: stuck pipe|stdout|budgets")
+	}
+	s := stageOf(ts)
+	r := &heldRun{stage: s, name: args[0]}
+	// A pipe that is full already: nothing more can be written.
+	file := ts.MkAbs(".out/" + args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o777))
+	ts.Check(syscall.Mkfifo(file, 0o666))
+	pipe, err := os.OpenFile(file, os.O_RDWR, 0)
+	ts.Check(err)
+	defer pipe.Close()
+	for ; err == nil; _, err = pipe.Write(make([]byte, 4096)) {
+		ts.Check(pipe.SetWriteDeadline(time.Now().Add(10 * time.Millisecond)))
+	}
+	check := []string{"check", "-base", "main", "-explain", "0", "-o", "json=.out/first", "-o"}
+	there := func() bool { return isOpen(r.cmd.Process.Pid, file) }
+	switch args[0] {
+	case "pipe":
+		r.command(nil, append(check, "json="+file)...)
+	case "stdout": // is written last
+		r.command(nil, append(check, "json=.out/last")...)
+		r.cmd.Stdout = pipe
+		there = func() bool { _, err := os.Stat(ts.MkAbs(".out/last")); return err == nil }
+	case "budgets":
+		dir, err := os.Open(filepath.Dir(file))
+		ts.Check(err)
+		defer dir.Close()
+		ts.Check(syscall.Flock(int(dir.Fd()), syscall.LOCK_EX))
+		r.command(nil, "update", "-baselines", ".out/baselines.json")
+		there = func() bool { return isOpen(r.cmd.Process.Pid, filepath.Dir(file)) }
+	}
+	ts.Check(r.cmd.Start())
+	for !there() && alive(r.cmd.Process.Pid) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Check(r.cmd.Process.Signal(os.Interrupt))
+	killed := time.AfterFunc(time.Minute, func() { r.cmd.Process.Kill() }) // to say what is wrong
+	defer killed.Stop()
+	r.cmd.Cancel = sync.OnceValue(r.cmd.Wait)
+	r.end(1)
+	if !strings.HasSuffix(r.stderr.String(), "perfgate: interrupted: nothing was judged or written\n") {
+		ts.Fatalf("stuck: %s: got %s", args[0], r.stderr.String())
+	}
+	nothingLeft(ts, false, nil)
+}
+
+// isOpen reports whether a process has a file open.
+func isOpen(pid int, file string) bool {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	return slices.ContainsFunc(links, func(l string) bool {
+		to, err := os.Readlink(l)
+		return err == nil && to == file
+	})
+}
+
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
+// beside runs a command from start to end while another perfgate is held in a
+// phase: beside phase command... [and command...]. Of the same command both must
+// say the same.
+func beside(ts *testscript.TestScript, neg bool, args []string) {
+	s := stageOf(ts)
+	p := s.phase(args[0])
+	s.forget(p)
+	one, two := args[1:], args[1:]
+	if i := slices.Index(args, "and"); i > 0 {
+		one, two = args[1:i], args[i+1:]
+	}
+	first := s.hold(p, nil, append(one[:len(one):len(one)], "-j", "1")...)
+	s.forget(p)
+	second := s.start(p.name, nil, append(two[:len(two):len(two)], "-j", "1")...)
+	second.cmd.Wait()
+	s.release()
+	status := second.cmd.ProcessState.ExitCode()
+	first.end(status)
+	a, b := s.plain(first), s.plain(second)
+	ts.Logf("beside %s: exit status %d\n%s%s", p.name, status, b, second.stderr.String())
+	if slices.Equal(one, two) && a != b {
+		ts.Fatalf("beside: %s: held:\n%s\nbeside it:\n%s", p.name, a, b)
+	}
+}
+
+// plain is what a run printed but for what may differ: the time, and how
+// much it found measured by the other.
+func (s stage) plain(r *heldRun) string {
+	return regexp.MustCompile(`[0-9.]+ s\n|"(seconds|valgrind_starts)": .*`).ReplaceAllString(r.stdout.String(), "")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -32,7 +31,7 @@ type progress struct {
 
 func newProgress(w io.Writer) *progress {
 	p := &progress{w: w, now: time.Now}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f := fileOf(w); f != nil && term.IsTerminal(int(f.Fd())) {
 		p.terminal = true
 		p.columns = func() int {
 			width, _, err := term.GetSize(int(f.Fd()))

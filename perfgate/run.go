@@ -46,6 +46,6 @@ func run(ctx context.Context, o *options, std streams) (int, error) {
 		if slices.ContainsFunc(samples, func(x gate.Sample) bool { return x.Fault != nil }) {
 			code = gate.ExitFault
 		}
-		return code, writeDocument(d, o, std)
+		return code, writeDocument(ctx, d, o, std)
 	})
 }

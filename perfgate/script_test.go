@@ -87,6 +87,8 @@ func TestScript(t *testing.T) {
 			"gone":    gone,
 			"held":    held,
 			"filled":  filled,
+			"stuck":   stuck,
+			"beside":  beside,
 			"stopped": stopped,
 			"same":    same,
 			"moved":   moved,
@@ -190,8 +192,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 
 func awaitEnd(ts *testscript.TestScript, pid int) {
 	for range 6000 {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(stat), ") Z ") {
+		if !alive(pid) {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

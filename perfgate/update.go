@@ -87,7 +87,7 @@ func update(ctx context.Context, o *options, std streams) (int, error) {
 		p.clear()
 		var steps []gate.Step
 		var recorded gate.Budgets
-		err = changeBudgets(path, func(f *gate.File) (err error) {
+		err = changeBudgets(ctx, path, func(f *gate.File) (err error) {
 			steps, err = f.Update(s.Target, s.Toolchain, samples, s.Scope(), gate.UpdateOptions{AllowIncrease: o.allowIncrease, Reason: o.reason, Limits: o.limits})
 			recorded = f.Budgets(s.Target, s.Toolchain)
 			return err
