@@ -15,7 +15,7 @@ FUZZTIME = 20s
 PERF_IR_BASE =
 
 .DEFAULT_GOAL = help
-.PHONY: help perf-ir perf-ir-vs-base perf-ir-update test fuzz bench bench-vs-original bench-floe bench-floe-vs-original check install exactness unrelated ffi install-ffi bin/perfgate
+.PHONY: help perf-ir perf-ir-vs-base perf-ir-update test fuzz bench bench-vs-original bench-floe bench-floe-vs-original check install exactness unrelated strangers ffi install-ffi bin/perfgate
 
 help: ## print this list
 	@echo 'make TARGET [ARGS="flags"], for example: make perf-ir ARGS="-bench Store/size=1024"'
@@ -78,6 +78,10 @@ exactness: ## prove that the counts repeat, under many conditions (long: try ARG
 unrelated: ## prove that 100 unrelated edits of core turn no benchmark red (some minutes: try ARGS="-builds 1")
 	@scripts/need valgrind
 	go run ./scripts/unrelated $(ARGS)
+
+strangers: ## count benchmarks of well-known modules twice, through the module proxy (half an hour: try ARGS="-run gjson")
+	@scripts/need valgrind
+	go run ./scripts/strangers $(ARGS)
 
 ffi: ## build the C library in bin/ffi, with its header and a pkg-config file for PREFIX
 	@scripts/need gcc

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
@@ -65,6 +66,7 @@ func changeBudgets(ctx context.Context, path string, f func(*gate.File) error) e
 		return fmt.Errorf("writing budgets: %w", err)
 	}
 	defer unlock()
+	removeUnfinished(path)
 	file, found, err := readBudgets(path)
 	if err != nil {
 		return err
@@ -88,6 +90,21 @@ func changeBudgets(ctx context.Context, path string, f func(*gate.File) error) e
 		return fmt.Errorf("writing budgets: %w", err)
 	}
 	return nil
+}
+
+// removeUnfinished removes what a perfgate that was killed while it wrote path has
+// left beside it. Who calls has the lock, so that nobody is writing.
+func removeUnfinished(path string) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		number, ok := strings.CutPrefix(e.Name(), "."+filepath.Base(path)+".")
+		if ok && number != "" && strings.Trim(number, "0123456789") == "" {
+			os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
 }
 
 // writable reports an error if the budget file could not be written: better

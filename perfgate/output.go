@@ -95,7 +95,11 @@ func creatable(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	err = f.Close()
+	if e := os.Remove(f.Name()); e != nil && !errors.Is(e, fs.ErrNotExist) { // an update may have
+		err = errors.Join(err, e)
+	}
+	return err
 }
 
 // resolve follows symbolic links, and reports whether the path is something

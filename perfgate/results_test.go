@@ -113,7 +113,8 @@ func TestResultsPrune(t *testing.T) {
 }
 
 func TestResultKey(t *testing.T) {
-	if resultKey("a", "b") == resultKey("ab") || resultKey("a", "b c") == resultKey("a b", "c") || resultKey("a", 1) != resultKey("a", 1) {
+	one := resultKey("a", 1)
+	if resultKey("a", "b") == resultKey("ab") || resultKey("a", "b c") == resultKey("a b", "c") || resultKey("a", 1) != one {
 		t.Error("keys of other parts are equal, or those of equal ones are not")
 	}
 }

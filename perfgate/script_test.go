@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,6 +45,18 @@ func TestMain(m *testing.M) {
 func TestScript(t *testing.T) {
 	goEnv := goEnvironment(t)
 	cache := t.TempDir()
+	commands := map[string]func(*testscript.TestScript, bool, []string){
+		"exits":   exits,
+		"edit":    edit,
+		"nothing": nothingLeft,
+		"onlygo":  onlyGo,
+		"await":   await,
+		"gone":    gone,
+		"same":    same,
+		"moved":   moved,
+		"spoil":   spoil,
+	}
+	maps.Copy(commands, stopCommands)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -78,22 +91,7 @@ func TestScript(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":   exits,
-			"edit":    edit,
-			"nothing": nothingLeft,
-			"onlygo":  onlyGo,
-			"await":   await,
-			"gone":    gone,
-			"held":    held,
-			"filled":  filled,
-			"stuck":   stuck,
-			"beside":  beside,
-			"stopped": stopped,
-			"same":    same,
-			"moved":   moved,
-			"spoil":   spoil,
-		},
+		Cmds: commands,
 	})
 }
 
@@ -198,6 +196,11 @@ func awaitEnd(ts *testscript.TestScript, pid int) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("gone: process %d lives", pid)
+}
+
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
 // same demands that two JSON documents are equal but for the time, the host and
@@ -445,4 +448,46 @@ func wobble(file string) (string, error) {
 	}
 	text = append(text, '.')
 	return strconv.Itoa(1000 + 100*len(text)), os.WriteFile(file, text, 0o666)
+}
+
+// holdHere waits if .hold/want of the script's folder, in whose tree or base the
+// working folder is, names what: by the words, and how many times they come.
+func holdHere(what string) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	side := "head"
+	if _, mirrored, ok := strings.Cut(dir, "/tree-b00"); ok {
+		side, dir = "base", mirrored
+	}
+	for ; dir != "/" && !isDir(filepath.Join(dir, ".hold")); dir = filepath.Dir(dir) {
+	}
+	want := filepath.Join(dir, ".hold", "want")
+	text, err := os.ReadFile(want)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	number, ok := strings.CutPrefix(string(text), "valgrind "+side+" "+what+" ")
+	n, err := strconv.Atoi(strings.TrimSpace(number))
+	switch {
+	case !ok || err != nil:
+		return nil
+	case n > 1:
+		return os.WriteFile(want, fmt.Appendf(nil, "valgrind %s %s %d\n", side, what, n-1), 0o666)
+	}
+	made := filepath.Join(dir, ".hold", "new")
+	err = errors.Join(os.Remove(want), os.WriteFile(made, fmt.Appendln(nil, os.Getpid()), 0o666), os.Rename(made, filepath.Join(dir, ".hold", "held")))
+	if err == nil {
+		_, err = os.ReadFile(filepath.Join(dir, ".hold", "gate"))
+	}
+	return err
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
