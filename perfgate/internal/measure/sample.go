@@ -143,7 +143,11 @@ func differingFunctions(a, b *counted) string {
 	for _, d := range all[:min(3, len(all))] {
 		text = append(text, fmt.Sprintf("%s (%+d)", d.name, d.ir))
 	}
-	return "; differs in " + strings.Join(text, ", ")
+	why := "; differs in " + strings.Join(text, ", ")
+	if slices.ContainsFunc(all, func(d difference) bool { return d.name == "runtime.reentersyscall" }) {
+		why += ": it made more or fewer system calls, as when the kernel splits a transfer or another process is slow (leave it out with -skip, or compare medians with -sysmon)"
+	}
+	return why
 }
 
 func abs(v int64) int64 { return max(v, -v) }
@@ -347,6 +351,11 @@ func firstOutput(out process.Output, name string) string {
 	}
 	if _, ok := failed[name]; ok {
 		return ": " + orNone("")
+	}
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(failed))) {
+		if strings.HasPrefix(name, n+"/") {
+			return ": " + n + ", of which it is a part, fails: " + orNone(failed[n])
+		}
 	}
 	if text = strings.TrimSpace(text); text != "" {
 		return ": " + text[strings.LastIndex(text, "\n")+1:]

@@ -435,6 +435,7 @@ func TestDifferingFunctions(t *testing.T) {
 		{map[string]int64{"b": 1, "a": 5, "d": 9, "c": 2}, map[string]int64{"b": 2, "a": 4, "d": 10, "c": 2}, "; differs in a (-1), b (+1), d (+1)"},
 		{map[string]int64{"w": 1, "x": 1, "y": 1, "z": 1}, map[string]int64{"w": 2, "x": 11, "y": -99, "z": 1001}, "; differs in z (+1000), y (-100), x (+10)"},
 		{map[string]int64{"small": 1}, map[string]int64{"small": 2, "huge": math.MaxInt64}, "; differs in huge (+9223372036854775807), small (+1)"},
+		{map[string]int64{"runtime.reentersyscall": 1, "x": 1}, map[string]int64{"runtime.reentersyscall": 2, "x": 9}, "; differs in x (+8), runtime.reentersyscall (+1): it made more or fewer system calls, as when the kernel splits a transfer or another process is slow (leave it out with -skip, or compare medians with -sysmon)"},
 	}
 	for _, test := range tests {
 		if got := differingFunctions(of(test.a), of(test.b)); got != test.want {
@@ -468,12 +469,17 @@ func TestDescribeEnd(t *testing.T) {
 		{"last line", errors.New("exit status 2"), process.Output{Stderr: []byte("a\nb\n\n")}, "exit status 2: b"},
 		{"fatal", errors.New("exit status 2"), process.Output{Stderr: []byte("x\nfatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1\n")}, "exit status 2: fatal error: all goroutines are asleep - deadlock!"},
 		{"one of several says why", errors.New("exit status 1"), process.Output{Stdout: frame("--- FAIL: BenchmarkA\n    a_test.go:2: another\n", "--- FAIL: BenchmarkP\n", "--- FAIL: BenchmarkP/bad\n    a_test.go:1: it is bad\n", "FAIL\n")}, "exit status 1: a_test.go:1: it is bad"},
+		{"a parent failed", errors.New("exit status 1"), process.Output{Stderr: []byte("chatter\n"), Stdout: frame("--- FAIL: BenchmarkQ/q\n    a_test.go:3: too slow\n", "--- FAIL: BenchmarkQ\n", "FAIL\n")}, "exit status 1: Q/q, of which it is a part, fails: a_test.go:3: too slow"},
+		{"a parent failed without a word", errors.New("exit status 1"), process.Output{Stdout: frame("--- FAIL: BenchmarkQ\n", "FAIL\n")}, "exit status 1: Q, of which it is a part, fails: (no message)"},
 		{"failed without a word", errors.New("exit status 1"), process.Output{Stdout: []byte("--- FAIL: BenchmarkA\nFAIL\n")}, "exit status 1: (no message)"},
 	}
 	for _, test := range tests {
 		name := "A"
 		if strings.HasPrefix(test.name, "one of several") {
 			name = "P"
+		}
+		if strings.HasPrefix(test.name, "a parent") {
+			name = "Q/q/x"
 		}
 		if got := describeEnd(test.err, test.out, name); got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
