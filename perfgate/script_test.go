@@ -246,17 +246,18 @@ func moved(ts *testscript.TestScript, neg bool, args []string) {
 func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	files, err := filepath.Glob(filepath.Join(ts.Getenv("XDG_CACHE_HOME"), "perfgate", args[0], "*"))
 	ts.Check(err)
-	if len(files) == 0 {
-		ts.Fatalf("spoil: nothing is stored")
-	}
+	spoilt := 0
 	for _, f := range files {
 		text, err := os.ReadFile(f)
-		ts.Check(err)
 		spoiled := strings.Replace(string(text), `"ir_per_op": 1`, `"ir_per_op": 2`, 1)
-		if spoiled == string(text) {
-			ts.Fatalf("spoil: %s has no count", f)
+		if err != nil || spoiled == string(text) {
+			continue // of another script, which has the same folder
 		}
 		ts.Check(os.WriteFile(f, []byte(spoiled), 0o666))
+		spoilt++
+	}
+	if spoilt == 0 {
+		ts.Fatalf("spoil: nothing is stored")
 	}
 }
 
