@@ -15,7 +15,7 @@ FUZZTIME = 20s
 PERF_IR_BASE =
 
 .DEFAULT_GOAL = help
-.PHONY: help perf-ir perf-ir-vs-base perf-ir-update test fuzz bench bench-vs-original bench-floe bench-floe-vs-original check install exactness unrelated strangers ffi install-ffi bin/perfgate
+.PHONY: help perf-ir perf-ir-vs-base perf-ir-update test fuzz bench bench-vs-original bench-floe bench-floe-vs-original check install exactness toolchains unrelated strangers ffi install-ffi bin/perfgate
 
 help: ## print this list
 	@echo 'make TARGET [ARGS="flags"], for example: make perf-ir ARGS="-bench Store/size=1024"'
@@ -74,6 +74,10 @@ install: ## install perfgate where go install puts programs
 exactness: ## prove that the counts repeat, under many conditions (long: try ARGS=-short)
 	@scripts/need valgrind gcc
 	go run ./scripts/exactness $(ARGS)
+
+toolchains: ## prove that counts repeat on every Go release that perfgate knows (some minutes; it fetches them)
+	@scripts/need valgrind gcc
+	go run ./scripts/toolchains $(ARGS)
 
 unrelated: ## prove that 100 unrelated edits of core turn no benchmark red (some minutes: try ARGS="-builds 1")
 	@scripts/need valgrind

@@ -89,6 +89,9 @@ func TestScript(t *testing.T) {
 			case "root":
 				return os.Geteuid() == 0, nil
 			}
+			if version, ok := strings.CutPrefix(name, "toolchain:"); ok {
+				return haveToolchain(version), nil
+			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: commands,
@@ -126,6 +129,14 @@ func budgeted() bool {
 	}
 	f, err := gate.ParseFile(text)
 	return err == nil && slices.ContainsFunc(f.Sets, func(s gate.Set) bool { return s.Go == runtime.Version() })
+}
+
+// haveToolchain reports whether that version of Go is here or can be fetched. In
+// CI it has to be.
+func haveToolchain(version string) bool {
+	cmd := exec.Command("go", "version")
+	cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+version)
+	return cmd.Run() == nil || os.Getenv("CI") == "true"
 }
 
 // exits runs a command and demands an exact exit status: exits 3 perfgate check.

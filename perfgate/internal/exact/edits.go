@@ -257,9 +257,9 @@ func perfgateResult(b *B, r BenchmarkResult) string {
 `
 
 // apply returns the edited text of each file that the edits for goarch touch,
-// by its name below GOROOT/src.
-func apply(goarch string, f Flags, read func(file string) (string, error)) (map[string]string, error) {
-	files := make(map[string]string)
+// by its name below GOROOT/src, and how many edits that took.
+func apply(goarch string, f Flags, read func(file string) (string, error)) (files map[string]string, n int, err error) {
+	files = make(map[string]string)
 	for _, e := range edits {
 		if e.goarch != "" && e.goarch != goarch || e.sysmon && f.Sysmon {
 			continue
@@ -272,16 +272,17 @@ func apply(goarch string, f Flags, read func(file string) (string, error)) (map[
 				continue
 			}
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 		}
 		edited, err := e.apply(text)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		files[e.file] = edited
+		n++
 	}
-	return files, nil
+	return files, n, nil
 }
 
 func (e edit) apply(text string) (string, error) {

@@ -16,6 +16,7 @@ type Overlay struct {
 	File   string   // the JSON file that go's -overlay takes
 	Hash   string   // of the contents
 	Edited []string // files, below GOROOT/src
+	Edits  int      // made in them
 
 	dir string // the edited files, as below GOROOT/src
 }
@@ -26,7 +27,7 @@ func (o *Overlay) Path(file string) string { return filepath.Join(o.dir, filepat
 // Overlay edits the files of g's toolchain and writes them to the cache folder,
 // unless they are there already. The toolchain itself is not touched.
 func (g *Go) Overlay(f Flags) (*Overlay, error) {
-	files, err := apply(g.GOARCH, f, g.read)
+	files, n, err := apply(g.GOARCH, f, g.read)
 	if err != nil {
 		return nil, fmt.Errorf("this %s is not one that perfgate can make exact (known to work: %s): %w", g.Version, worksWith, err)
 	}
@@ -35,7 +36,7 @@ func (g *Go) Overlay(f Flags) (*Overlay, error) {
 	for _, name := range names {
 		all = append(all, name, files[name])
 	}
-	o := &Overlay{Hash: digest(append(all, g.Root)...), Edited: names}
+	o := &Overlay{Hash: digest(append(all, g.Root)...), Edited: names, Edits: n}
 	o.dir = filepath.Join(g.Cache, "std-"+o.Hash)
 	replace := make(map[string]string)
 	for _, name := range names {

@@ -100,14 +100,14 @@ func Open(ctx context.Context, req Request, with Instrument, scratch string, pro
 		return nil, err
 	}
 	var err error
-	end := s.phase("asking go for its settings, editing the standard library")
+	start := time.Now()
 	if s.Go, err = exact.FindGo(ctx, req.Dir, tmp); err != nil {
 		return nil, err
 	}
 	if s.overlay, err = s.Go.Overlay(req.Flags); err != nil {
 		return nil, err
 	}
-	end()
+	s.took(start, "asking %s for its settings, %d edits of %d files of its standard library", s.Go.Version, s.overlay.Edits, len(s.overlay.Edited))
 	var features string
 	err = parallel(ctx, 2,
 		func(ctx context.Context) (err error) { features, err = s.features(ctx, tmp); return },
@@ -188,7 +188,12 @@ func (s *Session) Starts() int { return int(s.starts.Load()) }
 // phase begins to do something, and returns what ends it.
 func (s *Session) phase(format string, args ...any) (end func()) {
 	start := time.Now()
-	return func() { s.progress(Event{Phase: s.aside + fmt.Sprintf(format, args...), Took: time.Since(start)}) }
+	return func() { s.took(start, format, args...) }
+}
+
+// took tells of a phase that has ended.
+func (s *Session) took(start time.Time, format string, args ...any) {
+	s.progress(Event{Phase: s.aside + fmt.Sprintf(format, args...), Took: time.Since(start)})
 }
 
 func (s *Session) say(message string) { s.progress(Event{Message: message}) }
