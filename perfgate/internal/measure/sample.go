@@ -354,7 +354,7 @@ func firstOutput(out process.Output, name string) string {
 	}
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(failed))) {
 		if strings.HasPrefix(name, n+"/") {
-			return ": " + n + ", of which it is a part, fails: " + orNone(failed[n])
+			return ": " + n + ", of which it is a part, fails when it runs alone (-skip leaves it out): " + orNone(failed[n])
 		}
 	}
 	if text = strings.TrimSpace(text); text != "" {

@@ -469,8 +469,8 @@ func TestDescribeEnd(t *testing.T) {
 		{"last line", errors.New("exit status 2"), process.Output{Stderr: []byte("a\nb\n\n")}, "exit status 2: b"},
 		{"fatal", errors.New("exit status 2"), process.Output{Stderr: []byte("x\nfatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1\n")}, "exit status 2: fatal error: all goroutines are asleep - deadlock!"},
 		{"one of several says why", errors.New("exit status 1"), process.Output{Stdout: frame("--- FAIL: BenchmarkA\n    a_test.go:2: another\n", "--- FAIL: BenchmarkP\n", "--- FAIL: BenchmarkP/bad\n    a_test.go:1: it is bad\n", "FAIL\n")}, "exit status 1: a_test.go:1: it is bad"},
-		{"a parent failed", errors.New("exit status 1"), process.Output{Stderr: []byte("chatter\n"), Stdout: frame("--- FAIL: BenchmarkQ/q\n    a_test.go:3: too slow\n", "--- FAIL: BenchmarkQ\n", "FAIL\n")}, "exit status 1: Q/q, of which it is a part, fails: a_test.go:3: too slow"},
-		{"a parent failed without a word", errors.New("exit status 1"), process.Output{Stdout: frame("--- FAIL: BenchmarkQ\n", "FAIL\n")}, "exit status 1: Q, of which it is a part, fails: (no message)"},
+		{"a parent failed", errors.New("exit status 1"), process.Output{Stderr: []byte("chatter\n"), Stdout: frame("--- FAIL: BenchmarkQ/q\n    a_test.go:3: too slow\n", "--- FAIL: BenchmarkQ\n", "FAIL\n")}, "exit status 1: Q/q, of which it is a part, fails when it runs alone (-skip leaves it out): a_test.go:3: too slow"},
+		{"a parent failed without a word", errors.New("exit status 1"), process.Output{Stdout: frame("--- FAIL: BenchmarkQ\n", "FAIL\n")}, "exit status 1: Q, of which it is a part, fails when it runs alone (-skip leaves it out): (no message)"},
 		{"failed without a word", errors.New("exit status 1"), process.Output{Stdout: []byte("--- FAIL: BenchmarkA\nFAIL\n")}, "exit status 1: (no message)"},
 	}
 	for _, test := range tests {
