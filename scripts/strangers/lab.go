@@ -129,9 +129,10 @@ func (l *lab) tryGroup(ctx context.Context, dir string, group []benchmark) ([]ou
 					return outcomes, err
 				}
 			}
-			if o.native, err = l.native(ctx, dir, b); err != nil {
+			if o.native, err = l.native(ctx, dir, b, o.unequal()); err != nil {
 				return outcomes, err
 			}
+			o.reason = strings.ReplaceAll(o.reason, dir+"/", "")
 		}
 		outcomes = append(outcomes, o)
 	}

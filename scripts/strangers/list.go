@@ -95,5 +95,15 @@ func all() []module {
 		{"github.com/dgraph-io/ristretto/v2", "v2.4.2", join(in(".", "SketchIncrement", "StoreGet"), in("z", "Write/btree"))},
 		{"github.com/go-chi/chi/v5", "v5.5.0", join(in(".", "Mux/route:/", "TreeGet"), in("middleware", "Throttle"))},
 		{"github.com/gin-gonic/gin", "v1.12.0", in(".", "OneRouteJSON", "ParallelGithub", "LoggerMiddleware")},
+		{"github.com/valyala/fasthttp", "v1.78.0", in(".", "RequestHeaderRead", "ServerGet1ReqPerConn", "ClientGetEndToEnd1TCP")},
+		{"github.com/miekg/dns", "v1.1.73", in(".", "UnpackDomainName", "NewRR", "Serve")},
+		{"github.com/RoaringBitmap/roaring/v2", "v2.30.0", in(".", "NewBitmap", "UnionRoaring", "IntersectionRoaring", "IteratorAlloc/many_iteration")},
+		{"github.com/hashicorp/golang-lru/v2", "v2.0.7", in(".", "LRU_Rand", "LRU_Freq", "2Q_Rand")},
+		{"github.com/pelletier/go-toml/v2", "v2.4.3", join(in(".", "MarshalRawMessage/table"), in("benchmark", "RealWorldPyproject"), in("unstable", "ParseBasicStringsEasy/16"))},
+		{"github.com/google/uuid", "v1.6.0", in(".", "Parse", "UUID_New", "UUID_NewPooled")},
+		{"github.com/sirupsen/logrus", "v1.10.2", in(".", "Entry_ReportCaller_WithCaller", "LoggerJSONFormatter", "LargeTextFormatter")},
+		{"github.com/gorilla/websocket", "v1.5.3", in(".", "WriteNoCompression", "WriteWithCompression", "Broadcast/NoCompression")},
+		{"golang.org/x/net", "v0.62.0", join(in("html", "HighLevelTokenizer"), in("http2/hpack", "HuffmanDecode"), in("quic", "StreamCreation"))},
+		{"golang.org/x/text", "v0.40.0", join(in("language", "Parse"), in("message", "SprintfInt"), in("cases", "Casers/nonASCII/upper/default/transform"))},
 	}
 }

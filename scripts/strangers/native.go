@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -16,8 +18,8 @@ import (
 const nativeLimit = 3 * time.Minute
 
 // native runs one iteration of a benchmark as go test does, and says what that
-// took and how it ended.
-func (l *lab) native(ctx context.Context, dir string, b benchmark) (string, error) {
+// took and how it ended; with calls also how many system calls more of them make.
+func (l *lab) native(ctx context.Context, dir string, b benchmark, calls bool) (string, error) {
 	binary := filepath.Join(l.dir, "native.test")
 	if _, err := l.output(ctx, dir, "go", "test", "-c", "-o", binary, "./"+b.dir); err != nil {
 		return "", err
@@ -44,7 +46,52 @@ func (l *lab) native(ctx context.Context, dir string, b benchmark) (string, erro
 	case err != nil:
 		text += fmt.Sprintf(": %v\n%s", err, failure(stdout.String()))
 	}
+	if !calls || err != nil {
+		return strings.ReplaceAll(text, dir+"/", ""), nil
+	}
+	for range 3 {
+		some, err := l.systemCalls(ctx, dir, b, binary)
+		if err != nil {
+			return "", err
+		}
+		text += "\n" + some
+	}
 	return text, nil
+}
+
+// systemCalls says how often twenty native iterations read and write: what the
+// kernel decides shows there.
+func (l *lab) systemCalls(ctx context.Context, dir string, b benchmark, binary string) (string, error) {
+	timed, cancel := context.WithTimeout(ctx, nativeLimit)
+	defer cancel()
+	cmd, _, _ := l.command(timed, filepath.Join(dir, b.dir), binary,
+		"-test.run=^$", "-test.bench="+pattern([]benchmark{b}), "-test.benchtime=20x")
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	// The kernel keeps its numbers until the process is waited for: this wait
+	// leaves it. See waitid(2).
+	const pid, exited, leave = 1, 4, 0x1000000
+	syscall.Syscall6(syscall.SYS_WAITID, pid, uintptr(cmd.Process.Pid), 0, exited|leave, 0, 0)
+	io, readErr := os.ReadFile(fmt.Sprintf("/proc/%d/io", cmd.Process.Pid))
+	err := cmd.Wait()
+	if ctx.Err() != nil {
+		return "", errors.New("interrupted")
+	}
+	var reads, writes string
+	for line := range strings.Lines(string(io)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch name {
+		case "syscr":
+			reads = value
+		case "syscw":
+			writes = value
+		}
+	}
+	if err := errors.Join(err, readErr); err != nil {
+		return fmt.Sprintf("natively twenty iterations: %v", err), nil
+	}
+	return fmt.Sprintf("natively twenty iterations made %s reads and %s writes", reads, writes), nil
 }
 
 // failure returns the lines of a test's output that tell why it failed.
