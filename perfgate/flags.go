@@ -53,8 +53,11 @@ func buildFlags(o *options, fs *flag.FlagSet) {
 	r := &o.request
 	fs.BoolVar(&r.Short, "short", false, "tell the benchmarks to be short (testing.Short)")
 	fs.StringVar(&r.Flags.Tags, "tags", "", "build `tags`, separated by commas")
-	fs.StringVar(&r.Flags.GCFlags, "gcflags", "", "`flags` for the compiler")
-	fs.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "limit for each process")
+	fs.Func("gcflags", "`flags` for the compiler, as go build takes them; repeatable", func(s string) error {
+		r.Flags.GCFlags = append(r.Flags.GCFlags, s)
+		return nil
+	})
+	fs.DurationVar(&r.Timeout, "timeout", 2*time.Minute, "limit for each process; 0 is none")
 	fs.IntVar(&r.Jobs, "j", runtime.NumCPU(), "processes side by side")
 	fs.Func("env", "set `NAME=VALUE` in the measured program, whose environment is otherwise fixed; repeatable", func(s string) error {
 		if err := exact.CheckVariable(s); err != nil {
@@ -98,7 +101,7 @@ func parseOptions(c command, args []string) (*options, error) {
 	}
 	for {
 		if err := fs.Parse(args); err != nil {
-			return nil, err
+			return nil, unknownFlag(err)
 		}
 		if args = fs.Args(); len(args) == 0 {
 			break
@@ -106,7 +109,42 @@ func parseOptions(c command, args []string) (*options, error) {
 		o.request.Patterns = append(o.request.Patterns, args[0])
 		args = args[1:]
 	}
-	return o, o.validate(c)
+	if err := o.validate(c); err != nil {
+		return nil, err
+	}
+	if o.request.Timeout == 0 {
+		o.request.Timeout = never
+	}
+	return o, nil
+}
+
+// never is a limit that nothing reaches.
+const never = 100 * 365 * 24 * time.Hour
+
+// foreignFlags are flags of go test that perfgate does not have.
+var foreignFlags = []struct {
+	names   []string
+	instead string // %s is the flag
+}{
+	{[]string{"benchmem", "benchtime", "count"}, "perfgate chooses the iterations, and counts repeat"},
+	{[]string{"cpu", "parallel"}, "counting goes on one processor"},
+	{[]string{"fuzz", "list", "run"}, "only benchmarks run, -bench and -skip choose them"},
+	{[]string{"asmflags", "cover", "ldflags", "mod", "modfile", "pgo", "race", "trimpath"}, "build flags beside -tags and -gcflags are taken from GOFLAGS, as in GOFLAGS=-%s"},
+}
+
+// unknownFlag adds to the error of a flag that there is not what go test's users
+// may have meant.
+func unknownFlag(err error) error {
+	_, name, ok := strings.Cut(err.Error(), "flag provided but not defined: -")
+	if !ok {
+		return err
+	}
+	for _, f := range foreignFlags {
+		if slices.Contains(f.names, name) {
+			return fmt.Errorf("%w: %s", err, strings.ReplaceAll(f.instead, "%s", name))
+		}
+	}
+	return fmt.Errorf("%w: flags of the test binary go after -args", err)
 }
 
 // selection returns the flags and packages that select what this command is
@@ -126,7 +164,9 @@ func (o *options) selection(bench bool) string {
 	}
 	add("-baselines", o.baselines)
 	add("-tags", r.Flags.Tags)
-	add("-gcflags", r.Flags.GCFlags)
+	for _, flags := range r.Flags.GCFlags {
+		add("-gcflags", flags)
+	}
 	if r.Flags.Sysmon {
 		all = append(all, "-sysmon")
 	}
@@ -174,6 +214,9 @@ func (o *options) validate(c command) error {
 			return fmt.Errorf("%s %q: %w", name, pattern, err)
 		}
 	}
+	if i := slices.IndexFunc(o.request.Patterns, func(p string) bool { return strings.HasSuffix(p, ".go") }); i >= 0 && c.name != "explain" {
+		return fmt.Errorf("%s is a file: perfgate measures packages, name its folder", o.request.Patterns[i])
+	}
 	switch {
 	case c.name == "check" && !o.based && !o.request.Flags.Exact():
 		return errors.New("-sysmon and -realtime: counts that are not exact have no budgets; compare them with -base")
@@ -191,8 +234,8 @@ func (o *options) validate(c command) error {
 		return fmt.Errorf("-stale %q: want ok or fail", o.stale)
 	case c.flags != nil && o.request.Jobs < 1:
 		return fmt.Errorf("-j %d: want at least 1", o.request.Jobs)
-	case c.flags != nil && o.request.Timeout <= 0:
-		return fmt.Errorf("-timeout %v: want a positive duration", o.request.Timeout)
+	case c.flags != nil && o.request.Timeout < 0:
+		return fmt.Errorf("-timeout %v: want a duration, or 0 for no limit", o.request.Timeout)
 	case o.allowIncrease && strings.TrimSpace(o.reason) == "":
 		return errors.New(`-allow-increase needs -reason "why the budgets may go up"`)
 	case o.reason != "" && !o.allowIncrease:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"strings"
 
@@ -16,8 +17,11 @@ func listCommand() command {
 a line: it runs each once to find the sub-benchmarks.
 
 Example: perfgate list -bench Store ./...`,
-		flags: selectFlags,
-		run:   list,
+		flags: func(o *options, fs *flag.FlagSet) {
+			selectFlags(o, fs)
+			cureFlags(o, fs)
+		},
+		run: list,
 	}
 }
 

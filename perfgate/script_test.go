@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/pprof/profile"
+
 	// Whole commands with exact output and exit status need scripts with files
 	// in them: what the go command itself is tested with.
 	"github.com/rogpeppe/go-internal/testscript"
@@ -55,6 +57,7 @@ func TestScript(t *testing.T) {
 		"same":    same,
 		"moved":   moved,
 		"spoil":   spoil,
+		"profile": cpuProfile,
 	}
 	maps.Copy(commands, stopCommands)
 	testscript.Run(t, testscript.Params{
@@ -270,6 +273,26 @@ func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	if spoilt == 0 {
 		ts.Fatalf("spoil: nothing is stored")
 	}
+}
+
+// cpuProfile writes a profile as the runtime makes them, of one function that
+// calls another: profile file caller callee.
+func cpuProfile(ts *testscript.TestScript, neg bool, args []string) {
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
+		PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 10_000_000,
+	}
+	s := &profile.Sample{Value: []int64{1000, 10_000_000_000}}
+	for i, name := range []string{args[2], args[1]} {
+		f := &profile.Function{ID: uint64(i + 1), Name: name, SystemName: name, Filename: "x.go", StartLine: 1}
+		l := &profile.Location{ID: uint64(i + 1), Line: []profile.Line{{Function: f, Line: 2}}}
+		p.Function, p.Location, s.Location = append(p.Function, f), append(p.Location, l), append(s.Location, l)
+	}
+	p.Sample = append(p.Sample, s)
+	file, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(p.Write(file))
+	ts.Check(file.Close())
 }
 
 // onlyGo makes a PATH in which there are go and perfgate alone.

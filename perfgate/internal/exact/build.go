@@ -41,10 +41,10 @@ type Benchmark struct {
 // Flags are what a user asks of the build, spelled as go test has them, and the
 // cures that the user switches off for benchmarks which cannot run with them.
 type Flags struct {
-	Tags     string // comma-separated
-	GCFlags  string
-	Sysmon   bool // with the runtime's monitor thread
-	Realtime bool // with the real clock
+	Tags     string   // comma-separated
+	GCFlags  []string // each as the flag takes it; of several the last that matches a package counts
+	Sysmon   bool     // with the runtime's monitor thread
+	Realtime bool     // with the real clock
 }
 
 // Exact reports whether counts of programs built so repeat.
@@ -103,7 +103,8 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 				q.CGO = allowed
 			}
 			if l.ForTest == "" && dep != path+".test" { // which has the folder of path
-				q.Dirs[l.Dir] = dep
+				// "path [command]" is a package built for that command's profile.
+				q.Dirs[l.Dir], _, _ = strings.Cut(dep, " ")
 			}
 			q.inputs.add(dep, &l.inputPackage, g.ModCache)
 		}
@@ -199,8 +200,8 @@ func (g *Go) build(ctx context.Context, o *Overlay, p Package, f Flags, binary, 
 	args := []string{"test", "-c", "-vet=off", "-o", binary, "-overlay=" + o.File, "-tags=" + g.tags(f),
 		"-ldflags=" + strings.TrimSpace(g.flag("ldflags")+" "+ldflags)}
 	args = append(args, more...)
-	if f.GCFlags != "" {
-		args = append(args, "-gcflags="+f.GCFlags)
+	for _, flags := range f.GCFlags {
+		args = append(args, "-gcflags="+flags)
 	}
 	out, err := g.run(ctx, cgoEnv(p.CGO), append(args, p.ImportPath)...)
 	if err != nil {

@@ -297,7 +297,7 @@ func TestSettings(t *testing.T) {
 	if got, want := g.Settings(Flags{}), []string{"-tags=a", "-gcflags=-l", "-race=true", "GOFIPS140=v1.0.0"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := g.Settings(Flags{Tags: "b,c", GCFlags: "-N"}), []string{"-tags=b,c", "-gcflags=-N", "-race=true", "GOFIPS140=v1.0.0"}; !slices.Equal(got, want) {
+	if got, want := g.Settings(Flags{Tags: "b,c", GCFlags: []string{"-N"}}), []string{"-tags=b,c", "-gcflags=-N", "-race=true", "GOFIPS140=v1.0.0"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -464,5 +464,21 @@ func TestPackages(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "/x") {
 			t.Errorf("got %v, want the first of three that are not there", err)
 		}
+	}
+}
+
+// TestBuildSettingsProfile: a profile that GOFLAGS names counts with what is in it.
+func TestBuildSettingsProfile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.pgo")
+	g := &Go{flags: []string{"-pgo=" + file}}
+	var seen [][]string
+	for _, content := range []string{"one", "two"} {
+		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, g.BuildSettings(false))
+	}
+	if slices.Equal(seen[0], seen[1]) {
+		t.Errorf("got %q twice", seen[0])
 	}
 }

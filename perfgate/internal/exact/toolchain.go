@@ -236,10 +236,12 @@ func (g *Go) Settings(f Flags) []string {
 		}
 	}
 	add("tags", strings.TrimSuffix(strings.TrimSuffix(g.tags(f), "faketime"), ","))
-	if f.GCFlags == "" {
-		f.GCFlags = g.flag("gcflags")
+	if len(f.GCFlags) == 0 {
+		f.GCFlags = []string{g.flag("gcflags")}
 	}
-	add("gcflags", f.GCFlags)
+	for _, flags := range f.GCFlags {
+		add("gcflags", flags)
+	}
 	if f.Sysmon {
 		all = append(all, "-sysmon")
 	}
@@ -256,9 +258,16 @@ func (g *Go) Settings(f Flags) []string {
 }
 
 // BuildSettings returns everything beside the source and the toolchain that
-// goes into a build: GOFLAGS, and with cgo the C compiler's settings.
+// goes into a build: GOFLAGS with the profile that it names, and with cgo the C
+// compiler's settings.
 func (g *Go) BuildSettings(cgo bool) []string {
 	all := slices.Clone(g.flags)
+	if profile := g.flag("pgo"); filepath.IsAbs(profile) {
+		var content strings.Builder
+		if hashFile(&content, "-pgo", profile) == nil {
+			all = append(all, content.String())
+		}
+	}
 	if cgo {
 		for _, v := range os.Environ() {
 			if strings.HasPrefix(v, "CGO_") || strings.HasPrefix(v, "CC=") || strings.HasPrefix(v, "CXX=") || strings.HasPrefix(v, "PKG_CONFIG") || strings.HasPrefix(v, "PATH=") {
