@@ -10,8 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -87,8 +85,6 @@ func TestScript(t *testing.T) {
 		},
 		Condition: func(name string) (bool, error) {
 			switch name {
-			case "budgeted":
-				return budgeted(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			}
@@ -121,17 +117,6 @@ func repoRoot() string {
 		panic(err)
 	}
 	return dir
-}
-
-// budgeted reports whether the budgets of this repository are for the Go that
-// runs the tests.
-func budgeted() bool {
-	text, err := os.ReadFile(filepath.Join(repoRoot(), budgetFile))
-	if err != nil {
-		return false
-	}
-	f, err := gate.ParseFile(text)
-	return err == nil && slices.ContainsFunc(f.Sets, func(s gate.Set) bool { return s.Go == runtime.Version() })
 }
 
 // haveToolchain reports whether that version of Go is here or can be fetched. In
