@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,34 +105,37 @@ func (b *base) findSame(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(changed, mayBeRead) {
-		return nil
+	for i, c := range changed {
+		changed[i] = filepath.Join(b.repo.Root, filepath.FromSlash(c))
 	}
-	if b.same, err = b.head.Same(b.tree); err != nil || len(b.same) == 0 {
+	same, err := b.head.Same(b.tree, changed)
+	if err != nil || len(same) == 0 {
 		return err
 	}
-	if o.request.Bench != "" || o.request.Skip != "" {
-		// Whether they select anything can only be known from the benchmarks.
+	if len(changed) > 0 || o.request.Bench != "" || o.request.Skip != "" {
+		// What benchmarks read, and whether the selection selects any, can
+		// only be known when they ran.
 		if _, _, err := b.head.Leaves(ctx); err != nil {
 			return err
 		}
 	}
+	b.same = slices.DeleteFunc(same, func(pkg string) bool {
+		read, ok := b.head.Reads(pkg)
+		return len(changed) > 0 && (!ok || readsAny(read, changed))
+	})
 	b.head.Drop(b.same)
 	return nil
 }
 
-// mayBeRead reports whether a file, which is no source of a test binary, may be
-// something that a benchmark reads.
-func mayBeRead(file string) bool {
-	switch path.Ext(file) {
-	case ".go", ".md":
-		return strings.Contains(file, "testdata/")
-	}
-	switch path.Base(file) {
-	case "go.mod", "go.sum", "go.work", "go.work.sum", budgetFile:
-		return false
-	}
-	return !strings.HasPrefix(file, ".") && !strings.Contains(file, "/.")
+// readsAny reports whether one of the changed files, or the folder that it is
+// in, was looked at.
+func readsAny(read, changed []string) bool {
+	return slices.ContainsFunc(read, func(r string) bool {
+		if real, err := filepath.EvalSymlinks(r); err == nil {
+			r = real
+		}
+		return slices.ContainsFunc(changed, func(c string) bool { return c == r || filepath.Dir(c) == r })
+	})
 }
 
 // loadResults looks for results of an earlier run.
@@ -200,6 +202,9 @@ func (b *base) budgets(ctx context.Context, samples []gate.Sample, file gate.Bud
 		found = append(found, d.Samples()...)
 	}
 	budgets := gate.Measured(found, b.name(), file)
+	if head, err := b.repo.Find(ctx, "HEAD"); err == nil && head == b.commit {
+		budgets.Notes = append(budgets.Notes, "HEAD is the base itself: only what is not committed is compared")
+	}
 	budgets.Exact, budgets.Same = file.Exact, b.same
 	for k, apart := range side.Apart {
 		switch {
@@ -214,6 +219,11 @@ func (b *base) budgets(ctx context.Context, samples []gate.Sample, file gate.Bud
 	}
 	for _, d := range b.stored {
 		for _, k := range d.Uncounted() {
+			budgets.Had(k)
+		}
+	}
+	for _, pkg := range b.same {
+		for _, k := range b.tree.Gone(pkg) {
 			budgets.Had(k)
 		}
 	}
@@ -240,7 +250,8 @@ func (b *base) storeResults(measured []gate.Sample, side measure.Side) {
 	}
 	for pkg := range whole {
 		key := b.keys[pkg]
-		if !whole[pkg] || key == "" {
+		files, ok := b.tree.Reads(pkg)
+		if !whole[pkg] || key == "" || !ok {
 			continue
 		}
 		samples := slices.DeleteFunc(slices.Clone(side.Samples), func(s gate.Sample) bool { return s.Pkg != pkg })
@@ -250,7 +261,7 @@ func (b *base) storeResults(measured []gate.Sample, side measure.Side) {
 				d.AddUncounted(k)
 			}
 		}
-		if b.results.store(key, d, nil) != nil {
+		if b.results.store(key, d, files) != nil {
 			b.results.forget(key)
 		}
 	}

@@ -167,9 +167,9 @@ func regressed(rows []gate.Row) []gate.Sample {
 
 // baseHints prints how to accept a slowdown against the merge base.
 func baseHints(rows []gate.Row, std streams) {
-	for _, r := range rows {
-		if r.Verdict == gate.Regressed {
-			hint(std, fmt.Sprintf("if meant, say so at the end of a commit message: `%s: %s +%v%% why`", gate.AcceptTrailer, exact.Pattern(r.Name), gate.LimitFor(r.Deciding())))
+	for i := range rows {
+		if r := &rows[i]; r.Verdict == gate.Regressed {
+			hint(std, fmt.Sprintf("if meant, say so in the last paragraph of a commit message, a line for each benchmark: `%s: %s +%v%% why`", gate.AcceptTrailer, exact.Pattern(r.Name), gate.LimitFor(r)))
 			return
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -90,7 +91,7 @@ func (r *Repo) Find(ctx context.Context, name string) (Commit, error) {
 			return Commit{}, err
 		}
 	}
-	return Commit{}, fmt.Errorf("no commit %q here: fetch it (git fetch origin %s)%s", name, name, r.shallowNote(ctx))
+	return Commit{}, fmt.Errorf("no commit %q here: fetch it (git fetch origin %s:refs/remotes/origin/%s)%s", name, name, name, r.shallowNote(ctx))
 }
 
 // MergeBase returns the commit at which HEAD's branch left ref; "" is the first
@@ -188,18 +189,28 @@ type Trailer struct {
 	Value string
 }
 
+var reverts = regexp.MustCompile(`(?m)^This reverts commit ([0-9a-f]{40})`)
+
 // Trailers returns the trailers of that key in the commits that HEAD has and
-// base has not, the latest first.
+// base has not, the latest first. Those of commits that a later one reverts are
+// not among them.
 func (r *Repo) Trailers(ctx context.Context, base Commit, key string) ([]Trailer, error) {
 	out, err := r.git(ctx, nil, "log", "--no-show-signature", "-z",
-		"--format=%H%x1f%s%x1f%(trailers:key="+key+",valueonly,unfold,separator=%x1f)", base.Hash+"..HEAD", "--")
+		"--format=%H%x1f%s%x1f%b%x1f%(trailers:key="+key+",valueonly,unfold,separator=%x1f)", base.Hash+"..HEAD", "--")
 	if err != nil {
 		return nil, err
 	}
 	var found []Trailer
+	reverted := make(map[string]bool)
 	for record := range strings.SplitSeq(out, "\x00") {
 		fields := strings.Split(record, "\x1f")
-		for _, value := range fields[min(2, len(fields)):] {
+		if len(fields) < 3 || reverted[fields[0]] {
+			continue
+		}
+		for _, m := range reverts.FindAllStringSubmatch(fields[2], -1) {
+			reverted[m[1]] = true
+		}
+		for _, value := range fields[3:] {
 			if value = strings.TrimSpace(value); value != "" {
 				found = append(found, Trailer{Commit{fields[0], fields[1]}, value})
 			}

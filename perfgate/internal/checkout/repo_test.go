@@ -162,7 +162,9 @@ func TestTrailers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	git("commit", "-q", "--allow-empty", "-m", "one\n\nText.\n\nPerf-Accept: A +1% why\nPerf-Accept: B +2% a reason\n  that goes on\nSigned-off-by: a")
+	write(t, dir, "a", "1")
+	git("add", ".")
+	git("commit", "-q", "-m", "one\n\nText.\n\nPerf-Accept: A +1% why\nPerf-Accept: B +2% a reason\n  that goes on\nSigned-off-by: a")
 	git("commit", "-q", "--allow-empty", "-m", "two\n\nPerf-Accept: in the text, no trailer\n\nMore text.")
 	git("commit", "-q", "--allow-empty", "-m", "three\n\nperf-accept: C +3% c")
 	got, err := r.Trailers(t.Context(), base, "Perf-Accept")
@@ -173,6 +175,11 @@ func TestTrailers(t *testing.T) {
 	if want := []string{"three: C +3% c", "one: A +1% why", "one: B +2% a reason that goes on"}; err != nil || !slices.Equal(text, want) {
 		t.Errorf("got %q, %v, want %q", text, err, want)
 	}
+	git("revert", "--no-edit", "HEAD~2")
+	if got, err := r.Trailers(t.Context(), base, "Perf-Accept"); err != nil || len(got) != 1 || got[0].Value != "C +3% c" {
+		t.Errorf("one reverted: got %v, %v, want that of three", got, err)
+	}
+	git("reset", "-q", "--hard", "HEAD~1")
 	if got, err := r.Trailers(t.Context(), got[0].Commit, "Perf-Accept"); err != nil || len(got) != 0 {
 		t.Errorf("got %v, %v, want none", got, err)
 	}

@@ -476,7 +476,11 @@ func TestBuildSettingsProfile(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		seen = append(seen, g.BuildSettings(false))
+		settings, err := g.BuildSettings()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, settings)
 	}
 	if slices.Equal(seen[0], seen[1]) {
 		t.Errorf("got %q twice", seen[0])

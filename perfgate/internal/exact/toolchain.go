@@ -257,25 +257,26 @@ func (g *Go) Settings(f Flags) []string {
 	return all
 }
 
-// BuildSettings returns everything beside the source and the toolchain that
-// goes into a build: GOFLAGS with the profile that it names, and with cgo the C
-// compiler's settings.
-func (g *Go) BuildSettings(cgo bool) []string {
+// BuildSettings returns everything beside the source and the toolchain that goes
+// into a build without cgo: GOFLAGS, and the contents of the files that they
+// name.
+func (g *Go) BuildSettings() ([]string, error) {
 	all := slices.Clone(g.flags)
-	if profile := g.flag("pgo"); filepath.IsAbs(profile) {
-		var content strings.Builder
-		if hashFile(&content, "-pgo", profile) == nil {
-			all = append(all, content.String())
+	for _, name := range []string{"pgo", "overlay", "modfile"} {
+		file := g.flag(name)
+		if file == "" || file == "auto" || file == "off" {
+			continue
 		}
-	}
-	if cgo {
-		for _, v := range os.Environ() {
-			if strings.HasPrefix(v, "CGO_") || strings.HasPrefix(v, "CC=") || strings.HasPrefix(v, "CXX=") || strings.HasPrefix(v, "PKG_CONFIG") || strings.HasPrefix(v, "PATH=") {
-				all = append(all, v)
-			}
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(g.dir, file)
 		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, digest(string(text)))
 	}
-	return all
+	return all, nil
 }
 
 // flag returns the value of a flag in GOFLAGS, "true" for one without a value,

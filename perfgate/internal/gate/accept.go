@@ -36,11 +36,18 @@ func ParseAcceptance(value string) (Acceptance, error) {
 	return Acceptance{pattern, limit, reason}, nil
 }
 
-// LimitFor returns the least limit, in whole percent, that lets c pass.
-func LimitFor(c Comparison) Percent {
-	delta, ok := c.Delta()
-	if !ok {
-		delta = fromZero
+// LimitFor returns the least limit, in whole percent, that lets r pass.
+func LimitFor(r *Row) Percent {
+	var limit Percent
+	for _, c := range r.Metrics {
+		if c.Verdict != Regressed {
+			continue
+		}
+		delta, ok := c.Delta()
+		if !ok {
+			delta = fromZero
+		}
+		limit = max(limit, (max(delta, 0)/scale+1)*scale)
 	}
-	return (max(delta, 0)/scale + 1) * scale
+	return limit
 }

@@ -79,10 +79,10 @@ func TestLimitFor(t *testing.T) {
 		was, now PerOp
 		want     Percent
 	}{
-		{100, 120, 21_0000}, {100_0000, 101_0000, 2_0000}, {1000, 1019, 2_0000}, {0, 5, 101_0000}, {100, 90, 1_0000},
+		{100, 120, 21_0000}, {100_0000, 101_0000, 3_0000}, {1000, 1019, 3_0000}, {0, 5, 101_0000},
 	} {
-		c := Comparison{Was: test.was, Now: test.now}
-		got := LimitFor(c)
+		r := Row{Metrics: [3]Comparison{{Was: 100, Now: 102, Verdict: Regressed}, {Was: test.was, Now: test.now, Verdict: Regressed}, {Was: 1, Now: 9, Verdict: OK}}}
+		got := LimitFor(&r)
 		if got != test.want {
 			t.Errorf("%v to %v: got %v, want %v", test.was, test.now, got, test.want)
 		}

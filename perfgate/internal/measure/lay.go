@@ -194,16 +194,20 @@ func benchmarkSources(files map[string][]byte) map[string]string {
 		names []string // identifiers that occur in it
 	}
 	declared := make(map[string][]declaration)
-	always := []string{"init", "TestMain"}
+	always := []string{"init", "TestMain", "_"}
 	var benchmarks []string
 	fset := token.NewFileSet()
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		f, err := parser.ParseFile(fset, file, files[file], parser.SkipObjectResolution)
+		f, err := parser.ParseFile(fset, file, files[file], parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			continue // no function of it compiles
 		}
 		add := func(n ast.Node, names ...string) {
-			d := declaration{text: tokens(files[file][fset.Position(n.Pos()).Offset:fset.Position(n.End()).Offset])}
+			begin := n.Pos()
+			if doc := docOf(n); doc != nil {
+				begin = doc.Pos()
+			}
+			d := declaration{text: tokens(files[file][fset.Position(begin).Offset:fset.Position(n.End()).Offset])}
 			ast.Inspect(n, func(n ast.Node) bool {
 				if id, ok := n.(*ast.Ident); ok {
 					d.names = append(d.names, id.Name)
@@ -217,7 +221,9 @@ func benchmarkSources(files map[string][]byte) map[string]string {
 		for _, decl := range f.Decls {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:
-				add(d, d.Name.Name)
+				// A method may be called by way of an interface: it belongs to
+				// its type.
+				add(d, append(receiver(d), d.Name.Name)...)
 				if d.Recv == nil && strings.HasPrefix(d.Name.Name, "Benchmark") {
 					benchmarks = append(benchmarks, d.Name.Name)
 				}
@@ -268,14 +274,46 @@ func benchmarkSources(files map[string][]byte) map[string]string {
 	return sources
 }
 
-// tokens returns source code without its layout and comments.
+// docOf returns the comment in front of a declaration, which may have words to
+// the compiler.
+func docOf(n ast.Node) *ast.CommentGroup {
+	switch d := n.(type) {
+	case *ast.FuncDecl:
+		return d.Doc
+	case *ast.GenDecl:
+		return d.Doc
+	}
+	return nil
+}
+
+// receiver returns the name of a method's type, none for a function.
+func receiver(d *ast.FuncDecl) (names []string) {
+	if d.Recv == nil {
+		return nil
+	}
+	for _, f := range d.Recv.List {
+		ast.Inspect(f.Type, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				names = append(names, id.Name)
+			}
+			return true
+		})
+	}
+	return names
+}
+
+// tokens returns source code without its layout and comments, but for those to
+// the compiler.
 func tokens(source []byte) string {
 	var s scanner.Scanner
 	fset := token.NewFileSet()
-	s.Init(fset.AddFile("", -1, len(source)), source, nil, 0)
+	s.Init(fset.AddFile("", -1, len(source)), source, nil, scanner.ScanComments)
 	var b strings.Builder
 	for {
 		_, tok, text := s.Scan()
+		if tok == token.COMMENT && !strings.HasPrefix(text, "//go:") {
+			continue
+		}
 		if tok == token.EOF {
 			return b.String()
 		}
@@ -365,10 +403,22 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// hashTree returns a hash of the names and contents of a folder's files; the
-// hash of none if there is no such folder.
-func hashTree(dir string) (string, error) {
+// Bounds of what is hashed of a package's folder.
+const (
+	maxDataFiles = 5000
+	maxDataBytes = 128 << 20
+)
+
+// errTooMuch is the error of a folder with so much in it that looking at all of
+// it would take longer than measuring.
+var errTooMuch = errors.New("too much data in the package's folder")
+
+// hashData returns a hash of the names and contents of the files that a package
+// has beside its Go source: those of its folder, and of folders below it that
+// hold no Go files, testdata above all.
+func hashData(dir string) (string, error) {
 	h := sha256.New()
+	files, size := 0, int64(0)
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -378,11 +428,33 @@ func hashTree(dir string) (string, error) {
 			return err
 		}
 		switch {
+		case name == dir:
+			return nil
+		case !isData(rel) || e.IsDir() && !inTestdata(rel) && hasGo(name):
+			if e.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case e.IsDir():
+			fmt.Fprintf(h, "%q\n", rel)
+			return nil
+		}
+		if files++; files > maxDataFiles {
+			return errTooMuch
+		}
+		switch {
 		case e.Type()&fs.ModeSymlink != 0:
 			link, err := os.Readlink(name)
 			fmt.Fprintf(h, "%q -> %q\n", rel, link)
 			return err
 		case e.Type().IsRegular():
+			info, err := e.Info()
+			if err != nil {
+				return err
+			}
+			if size += info.Size(); size > maxDataBytes {
+				return errTooMuch
+			}
 			f, err := os.Open(name)
 			if err != nil {
 				return err
@@ -396,8 +468,46 @@ func hashTree(dir string) (string, error) {
 		fmt.Fprintf(h, "%q\n", rel)
 		return nil
 	})
-	if errors.Is(err, fs.ErrNotExist) && !exists(dir) {
-		return "", nil
-	}
 	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// isData reports whether a path below a package's folder may be that of data:
+// no Go source of the package itself, no budgets, and nothing hidden.
+func isData(rel string) bool {
+	switch {
+	case inTestdata(rel):
+		return true
+	case rel == "baselines.json", strings.HasPrefix(rel, "."), strings.Contains(rel, string(filepath.Separator)+"."):
+		return false
+	}
+	return !strings.HasSuffix(rel, ".go") || filepath.Dir(rel) != "."
+}
+
+func inTestdata(rel string) bool {
+	return rel == testdata || strings.HasPrefix(rel, testdata+string(filepath.Separator))
+}
+
+// hasData reports whether path is that of data of the package in dir, as
+// [hashData] looks at it. The file may be gone.
+func hasData(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || !filepath.IsLocal(rel) || !isData(rel) {
+		return false
+	}
+	for d := filepath.Dir(path); len(d) > len(dir) && !inTestdata(rel); d = filepath.Dir(d) {
+		if hasGo(d) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasGo(dir string) bool {
+	files, _ := filepath.Glob(filepath.Join(escaped(dir), "*.go"))
+	return len(files) > 0
+}
+
+// escaped returns a path as a pattern that matches it alone.
+func escaped(path string) string {
+	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
 }

@@ -1,6 +1,8 @@
 package measure
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -136,6 +138,8 @@ func TestEqualBenchmarks(t *testing.T) {
 		{"TestMain", "const size", "func TestMain(m *testing.M) { m.Run() }\n\nconst size", nil},
 		{"import", `import "testing"`, `import testing "example.com/testing"`, nil},
 		{"renamed", "BenchmarkSum", "BenchmarkTotal", []string{"BenchmarkOther"}},
+		{"directive", "func other(", "//go:noinline\nfunc other(", []string{"BenchmarkSum"}},
+		{"nameless", "const size", "var _ = input()\n\nconst size", nil},
 		{"syntax", "package m", "package", nil},
 	}
 	for _, test := range tests {
@@ -147,6 +151,17 @@ func TestEqualBenchmarks(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
+	}
+}
+
+// TestEqualBenchmarksMethods: a method that only an interface names is part of
+// what uses its type.
+func TestEqualBenchmarksMethods(t *testing.T) {
+	const text = "package m\n\ntype source struct{ left int }\n\nfunc (s *source) Read(p []byte) (int, error) { s.left--; return 0, nil }\n\n" +
+		"func BenchmarkDrain(b *testing.B) { Drain(&source{left: 20}) }\n\nfunc BenchmarkOther(b *testing.B) { Other() }\n"
+	got := slices.Sorted(maps.Keys(equalBenchmarks(files("a_test.go", text), files("a_test.go", strings.Replace(text, "left--", "left -= 5", 1)))))
+	if want := []string{"BenchmarkOther"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -182,5 +197,41 @@ func TestDiffers(t *testing.T) {
 	l.own = nil
 	if !l.comparesSome() {
 		t.Error("there was nothing to compare with")
+	}
+}
+
+func TestHashData(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, files("a.go", "code", "data", "x", "testdata/in/b.go", "b", "below/c", "c", "sub/sub.go", "code", "sub/d", "d", "baselines.json", "{}", ".git/x", "x"))
+	hash := func() string {
+		t.Helper()
+		h, err := hashData(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	first := hash()
+	for name, counts := range map[string]bool{
+		"data": true, "testdata/in/b.go": true, "below/c": true, "new": true, "below/deep/new": true,
+		".hidden": false, "below/.hidden/x": false, "a.go": false, "sub/d": false, "sub/sub.go": false, "baselines.json": false, ".git/x": false,
+	} {
+		before := hash()
+		write(t, dir, files(name, "changed"))
+		if (hash() != before) != counts {
+			t.Errorf("%s changed: counts %v, want %v", name, !counts, counts)
+		}
+		if got := hasData(dir, filepath.Join(dir, name)); got != counts {
+			t.Errorf("%s: is data %v, want %v", name, got, counts)
+		}
+	}
+	if hash() == first {
+		t.Error("nothing counts")
+	}
+	for i := range maxDataFiles + 1 {
+		write(t, dir, files(fmt.Sprintf("many/%d", i), ""))
+	}
+	if _, err := hashData(dir); !errors.Is(err, errTooMuch) {
+		t.Errorf("got %v, want too much", err)
 	}
 }

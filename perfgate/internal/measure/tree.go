@@ -290,12 +290,14 @@ type Apart struct {
 }
 
 // Same returns the import paths of packages whose test binaries are the same in
-// both sessions, but for the paths of the source.
-func (s *Session) Same(other *Session) ([]string, error) {
+// both sessions, but for the paths of the source, and whose folders have none of
+// the changed files, which are absolute paths of s's tree. Those with cgo are not
+// among them: what a C compiler reads nobody can tell.
+func (s *Session) Same(other *Session, changed []string) ([]string, error) {
 	var same []string
 	for _, p := range s.Packages {
 		i := slices.IndexFunc(other.Packages, func(q exact.Package) bool { return q.ImportPath == p.ImportPath })
-		if i < 0 || p.Err != "" || other.Packages[i].Err != "" || p.CGO != other.Packages[i].CGO {
+		if i < 0 || p.Err != "" || other.Packages[i].Err != "" || p.CGO || other.Packages[i].CGO {
 			continue
 		}
 		a, err := p.Inputs()
@@ -306,7 +308,11 @@ func (s *Session) Same(other *Session) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if a == b {
+		dir, err := filepath.EvalSymlinks(p.Dir)
+		if err != nil {
+			return nil, err
+		}
+		if a == b && !slices.ContainsFunc(changed, func(c string) bool { return hasData(dir, c) }) {
 			same = append(same, p.ImportPath)
 		}
 	}
@@ -314,9 +320,11 @@ func (s *Session) Same(other *Session) ([]string, error) {
 }
 
 // Inputs returns a hash of what decides the counts of a package's benchmarks,
-// as far as it can be known before they run: the source of its test binary, its
-// testdata, and how it is built and run. Files elsewhere that benchmarks read
-// are not in it: see [Session.Reads].
+// as far as it can be known before they run: the source of its test binary, the
+// other files of its folder, and how it is built and run. Files elsewhere that
+// benchmarks read are not in it: see [Session.Reads].
+//
+// It fails for packages with cgo: what a C compiler reads nobody can tell.
 func (s *Session) Inputs(pkg string) (string, error) {
 	for _, p := range s.Packages {
 		if p.ImportPath != pkg {
@@ -326,8 +334,15 @@ func (s *Session) Inputs(pkg string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		data, err := hashTree(filepath.Join(p.Dir, testdata))
-		how := fmt.Sprintf("%+v %+v %q %q %q %q %q %v", s.Target, s.Toolchain, s.Go.BuildSettings(p.CGO), s.req.Bench, s.req.Skip, s.req.Args, s.req.Env, p.CGO)
+		if p.CGO {
+			return "", fmt.Errorf("%s has cgo", pkg)
+		}
+		data, err := hashData(p.Dir)
+		if err != nil {
+			return "", err
+		}
+		settings, err := s.Go.BuildSettings()
+		how := fmt.Sprintf("%+v %+v %q %q %q %q %q", s.Target, s.Toolchain, settings, s.req.Bench, s.req.Skip, s.req.Args, s.req.Env)
 		return digestAll(pkg, p.Dir, source, data, s.overlay.Hash, s.identity, how), err
 	}
 	return "", fmt.Errorf("no package %s", pkg)
@@ -414,13 +429,8 @@ func (s *Session) RunLike(ctx context.Context, samples []gate.Sample, verify boo
 			side.Gone = append(side.Gone, k)
 		}
 	}
-	match := newMatcher(s.req.Bench, s.req.Skip)
 	for pkg := range pkgs {
-		for _, function := range s.laid[pkg].gone() {
-			if match.mayContain(function) {
-				side.Gone = append(side.Gone, gate.Key{Pkg: pkg, Name: strings.TrimPrefix(function, "Benchmark")})
-			}
-		}
+		side.Gone = append(side.Gone, s.Gone(pkg)...)
 	}
 	measured, err := s.measureAll(ctx, leaves, budgets, verify)
 	side.Samples = append(side.Samples, measured...)
@@ -440,6 +450,18 @@ func machineFault(samples []gate.Sample) error {
 		}
 	}
 	return nil
+}
+
+// Gone returns the selected benchmark functions that the tree's own test files of
+// a package have, and those laid over them have not.
+func (s *Session) Gone(pkg string) (gone []gate.Key) {
+	match := newMatcher(s.req.Bench, s.req.Skip)
+	for _, function := range s.laid[pkg].gone() {
+		if match.mayContain(function) {
+			gone = append(gone, gate.Key{Pkg: pkg, Name: strings.TrimPrefix(function, "Benchmark")})
+		}
+	}
+	return gone
 }
 
 // prepareMissing prepares those of the packages that are not prepared yet, and
