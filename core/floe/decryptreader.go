@@ -163,10 +163,11 @@ func (d *DecryptReader) WriteTo(w io.Writer) (n int64, err error) {
 	}
 	for {
 		if len(d.out) > 0 {
-			if err := writeAll(w, d.out); err != nil {
+			got, err := writeAll(w, d.out)
+			n += int64(got)
+			if err != nil {
 				return n, d.fail(err)
 			}
-			n += int64(len(d.out))
 			d.out = nil
 		}
 		if err := d.next(); err == io.EOF {

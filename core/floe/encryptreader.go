@@ -98,10 +98,11 @@ func (e *EncryptReader) WriteTo(w io.Writer) (n int64, err error) {
 	}
 	for {
 		if len(e.out) > 0 {
-			if err := writeAll(w, e.out); err != nil {
+			got, err := writeAll(w, e.out)
+			n += int64(got)
+			if err != nil {
 				return n, e.fail(err)
 			}
-			n += int64(len(e.out))
 			e.out = nil
 		}
 		if err := e.next(); err == io.EOF {

@@ -44,7 +44,7 @@ func (o Options) NewEncryptWriter(w io.Writer, key *Key, aad []byte, p Params) (
 		return nil, err
 	}
 	e := &EncryptWriter{sink: w, params: p, header: m.Header(), ring: newRing(m, o.workers(), (*slot).seal)}
-	if err := writeAll(w, e.header[:]); err != nil {
+	if _, err := writeAll(w, e.header[:]); err != nil {
 		m.Close()
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (e *EncryptWriter) drain() error {
 	s := e.ring.oldest()
 	err := s.err
 	if err == nil {
-		err = writeAll(e.sink, s.segment())
+		_, err = writeAll(e.sink, s.segment())
 	}
 	if err != nil {
 		return e.fail(err)

@@ -151,8 +151,13 @@ func TestSectionReader(t *testing.T) {
 	if _, err := s.Seek(0, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := s.WriteTo(&sink{40, errFault}); n != 22 || err != errFault {
+	if n, err := s.WriteTo(&sink{40, errFault}); n != 40 || err != errFault {
 		t.Errorf("a sink that fails: %d, %v", n, err)
+	}
+	// What the sink has taken is not written again.
+	var rest bytes.Buffer
+	if n, err := s.WriteTo(&rest); n != 60 || err != nil || !bytes.Equal(rest.Bytes(), plaintext[50:110]) {
+		t.Errorf("after a sink that failed: %d, %v", n, err)
 	}
 
 	// Small reads in order read each segment once; reads of nothing, none.

@@ -86,7 +86,7 @@ func saturate(a, b int64) int64 {
 }
 
 // WriteTo writes the rest of the range to w, and returns how many bytes that
-// were.
+// were. If w fails, the offset is behind those it took.
 func (s *SectionReader) WriteTo(w io.Writer) (n int64, err error) {
 	if s.at >= s.size {
 		return 0, nil
@@ -106,11 +106,12 @@ func (s *SectionReader) WriteTo(w io.Writer) (n int64, err error) {
 		}
 		plain := b.plain[at%full:]
 		plain = plain[:min(int64(len(plain)), s.size-s.at)]
-		if err := writeAll(w, plain); err != nil {
+		got, err := writeAll(w, plain)
+		n += int64(got)
+		s.at += int64(got)
+		if err != nil {
 			return n, err
 		}
-		n += int64(len(plain))
-		s.at += int64(len(plain))
 	}
 	return n, nil
 }

@@ -249,16 +249,16 @@ func readSome(r io.Reader, b []byte) (int, error) {
 	return 0, io.ErrNoProgress
 }
 
-// writeAll writes b.
-func writeAll(w io.Writer, b []byte) error {
+// writeAll writes b. It returns how many bytes that were, also with an error.
+func writeAll(w io.Writer, b []byte) (int, error) {
 	n, err := w.Write(b)
 	if n < 0 || n > len(b) {
-		return errCount
+		return 0, errCount
 	}
 	if err == nil && n < len(b) {
-		return io.ErrShortWrite
+		err = io.ErrShortWrite
 	}
-	return err
+	return n, err
 }
 
 // A life is how an adapter is doing: the first error stays.

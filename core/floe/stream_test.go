@@ -520,8 +520,8 @@ func TestSinkFails(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := e.WriteTo(&sink{n, fault}); err != want {
-					t.Errorf("room for %d: WriteTo: %v", n, err)
+				if m, err := e.WriteTo(&sink{n, fault}); m != int64(n) || err != want {
+					t.Errorf("room for %d: WriteTo: %d, %v", n, m, err)
 				}
 				if _, err := e.WriteTo(io.Discard); !errors.Is(err, floe.ErrPoisoned) {
 					t.Errorf("room for %d: WriteTo again: %v", n, err)
@@ -532,8 +532,8 @@ func TestSinkFails(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := d.WriteTo(&sink{n, fault}); err != want {
-					t.Errorf("room for %d: WriteTo: %v", n, err)
+				if m, err := d.WriteTo(&sink{n, fault}); m != int64(n) || err != want {
+					t.Errorf("room for %d: WriteTo: %d, %v", n, m, err)
 				}
 				if _, err := d.WriteTo(io.Discard); !errors.Is(err, floe.ErrPoisoned) {
 					t.Errorf("room for %d: WriteTo again: %v", n, err)
