@@ -271,6 +271,139 @@ func TestOddAEAD(t *testing.T) {
 	}
 }
 
+// A panics is a cipher that panics at its second segment.
+type panics struct {
+	cipher.AEAD
+	n *int
+}
+
+func (p panics) Seal(dst, nonce, plaintext, aad []byte) []byte {
+	p.count()
+	return p.AEAD.Seal(dst, nonce, plaintext, aad)
+}
+
+func (p panics) Open(dst, nonce, ciphertext, aad []byte) ([]byte, error) {
+	p.count()
+	return p.AEAD.Open(dst, nonce, ciphertext, aad)
+}
+
+func (p panics) count() {
+	if *p.n++; *p.n == 2 {
+		panic(errFault)
+	}
+}
+
+// panicking is a source or sink that panics after n bytes.
+type panicking int
+
+func (p *panicking) Read(b []byte) (int, error) { return p.take(len(b)) }
+
+func (p *panicking) Write(b []byte) (int, error) { return p.take(len(b)) }
+
+func (p *panicking) take(n int) (int, error) {
+	if *p == 0 {
+		*p = 1 << 20 // once
+		panic(errFault)
+	}
+	n = min(n, int(*p))
+	*p -= panicking(n)
+	return n, nil
+}
+
+// panicsOnce calls f until it returns an error, which is soon, and wants it to
+// panic once.
+func panicsOnce(t *testing.T, name string, f func() error) (err error) {
+	n := 0
+	for i := 0; err == nil && i < 1000; i++ {
+		func() {
+			defer func() {
+				if recover() != nil {
+					n++
+				}
+			}()
+			err = f()
+		}()
+	}
+	if n != 1 {
+		t.Errorf("%s: %d panics", name, n)
+	}
+	return err
+}
+
+// Who recovers from a panic in the middle of a segment gets neither a segment
+// that was not sealed or opened, nor a message without it.
+func TestPanics(t *testing.T) {
+	key, p := newKey(t, testKey), floe.Params64B
+	plaintext := ruled(8, 100)
+	msg := seal(t, p, plaintext)
+	broken := func() floe.Options {
+		n := 0
+		return floe.Options{AEAD: func(key []byte) (cipher.AEAD, error) {
+			a, err := gcm(key)
+			return panics{a, &n}, err
+		}}
+	}
+	for _, size := range []int{5, 64, 1000} {
+		d, err := broken().NewDecryptReader(bytes.NewReader(msg), key, testAAD)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := broken().NewEncryptReader(bytes.NewReader(plaintext), key, testAAD, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := panicking(40)
+		f, err := floe.NewEncryptReader(&source, key, testAAD, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range []io.ReadCloser{d, e, f} {
+			name := []string{"DecryptReader", "EncryptReader", "EncryptReader, source"}[i]
+			var got []byte
+			b := make([]byte, size)
+			err := panicsOnce(t, name, func() error {
+				clear(b)
+				n, err := r.Read(b)
+				got = append(got, b[:n]...)
+				return err
+			})
+			want := []int{32, floe.HeaderSize + 64, floe.HeaderSize + 64}[i]
+			if len(got) != want || !errors.Is(err, floe.ErrPoisoned) {
+				t.Errorf("%s: reads of %d: %d bytes, %v, want %d", name, size, len(got), err, want)
+			}
+			if i > 0 && len(bytes.Trim(b, "\x00")) > 0 {
+				t.Errorf("%s: reads of %d left %x", name, size, b)
+			}
+			// What is the caller's again stays as it is.
+			b[0] = 1
+			if err := r.Close(); err != nil || b[0] != 1 {
+				t.Errorf("%s: closing: %v", name, err)
+			}
+		}
+	}
+	for i, o := range []floe.Options{broken(), {}, {Workers: 3}} {
+		sink := panicking(floe.HeaderSize + 64)
+		if i == 0 {
+			sink = 1 << 20
+		}
+		w, err := o.NewEncryptWriter(&sink, key, testAAD, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = panicsOnce(t, "EncryptWriter", func() error {
+			_, err := w.Write(ruled(9, 1000))
+			return err
+		})
+		if !errors.Is(err, floe.ErrPoisoned) {
+			t.Errorf("writer %d: %v", i, err)
+		}
+		w.Abort()
+		if err := w.Close(); err == nil {
+			t.Errorf("writer %d: a message with a gap is complete", i)
+		}
+	}
+}
+
 // A source of randomness that fails in the middle is an error each time.
 func TestRandomnessFails(t *testing.T) {
 	key := newKey(t, testKey)

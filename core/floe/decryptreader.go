@@ -182,10 +182,12 @@ func (d *DecryptReader) WriteTo(w io.Writer) (n int64, err error) {
 // returns io.EOF after the last.
 func (d *DecryptReader) next() error {
 	for !d.last {
+		d.life.err = errPanicked
 		s, err := d.pump.pull()
 		if err != nil {
 			return d.fail(err)
 		}
+		d.life.err = nil
 		if d.out, d.last = s.plain, s.final; len(d.out) > 0 {
 			return nil
 		}

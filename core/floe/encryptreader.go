@@ -26,7 +26,6 @@ type EncryptReader struct {
 	life   life
 
 	out     []byte // not yet given: of the header, or of the pump's segment
-	direct  []byte // where the next segment shall be, if not in its slot
 	last    bool   // out is the end of the message
 	carry   byte   // the first byte of the next segment, if carried
 	carried bool
@@ -75,11 +74,7 @@ func (e *EncryptReader) Read(p []byte) (int, error) {
 	if len(e.out) == 0 {
 		full := int(e.params.segmentLen)
 		if len(p) >= full && e.pump.serial() && !e.last {
-			e.direct = p[:full:full]
-			err := e.next()
-			n := len(e.out)
-			e.out = nil
-			return n, err
+			return e.readInto(p[:full:full])
 		}
 		if err := e.next(); err != nil {
 			return 0, err
@@ -87,6 +82,25 @@ func (e *EncryptReader) Read(p []byte) (int, error) {
 	}
 	n := copy(p, e.out)
 	e.out = e.out[n:]
+	return n, nil
+}
+
+// readInto makes the next segment in p, for a serial stream, which has no other
+// slot. If there is none, also after a panic, p holds no plaintext.
+func (e *EncryptReader) readInto(p []byte) (n int, err error) {
+	first := &e.pump.slots[0]
+	own := first.buf
+	first.buf = p
+	defer func() {
+		first.buf = own
+		if n == 0 {
+			message.Wipe(p)
+		}
+	}()
+	if err := e.next(); err != nil {
+		return 0, err
+	}
+	n, e.out = len(e.out), nil
 	return n, nil
 }
 
@@ -118,24 +132,13 @@ func (e *EncryptReader) next() error {
 	if e.last {
 		return io.EOF
 	}
-	first := &e.pump.slots[0]
-	own := first.buf
-	if e.direct != nil {
-		first.buf = e.direct // of a serial stream, which has no other slot
-	}
+	e.life.err = errPanicked
 	s, err := e.pump.pull()
-	if err == nil {
-		e.out, e.last = s.segment(), s.final
-	} else {
-		message.Wipe(e.direct)
-	}
-	if e.direct != nil {
-		first.buf, e.direct = own, nil
-	}
 	if err != nil {
 		return e.fail(err)
 	}
-	if e.last {
+	e.life.err = nil
+	if e.out, e.last = s.segment(), s.final; e.last {
 		e.pump.message.Close()
 	}
 	return nil

@@ -135,6 +135,7 @@ func (e *EncryptWriter) slot() *slot {
 // emit seals the segment that was filled, and writes as many to the sink as is
 // needed for another slot.
 func (e *EncryptWriter) emit(final bool) error {
+	e.life.err = errPanicked
 	s := e.filled
 	s.reserve(s.n + Overhead)
 	if e.ring.used >= e.ring.workers {
@@ -149,6 +150,7 @@ func (e *EncryptWriter) emit(final bool) error {
 			return err
 		}
 	}
+	e.life.err = nil
 	return nil
 }
 
@@ -175,6 +177,7 @@ func (e *EncryptWriter) drain() error {
 // given up half way: see [EncryptWriter.Abort].
 func (e *EncryptWriter) Close() error {
 	if e.life.err != nil || e.life.closed {
+		e.ring.close() // after a panic it was not
 		return e.life.err
 	}
 	e.slot()
@@ -193,6 +196,7 @@ func (e *EncryptWriter) Abort() {
 	if !e.life.closed && e.life.err == nil {
 		e.fail(ErrClosed)
 	}
+	e.ring.close() // after a panic it was not
 }
 
 // fail ends the use of e with its first error.

@@ -267,6 +267,11 @@ type life struct {
 	closed bool
 }
 
+// errPanicked is the error of an adapter while a segment is on its way. It stays
+// if the source, the sink or the AEAD panics and someone recovers: the segment
+// that has come half way must not be given, nor left out.
+var errPanicked = errors.New("floe: a call that did not return")
+
 // check fails if the adapter is closed or has failed.
 func (l *life) check() error {
 	switch {
