@@ -5,6 +5,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"testing"
@@ -401,6 +402,33 @@ func TestPanics(t *testing.T) {
 		if err := w.Close(); err == nil {
 			t.Errorf("writer %d: a message with a gap is complete", i)
 		}
+	}
+}
+
+// No cause of an error passes for the end of a stream.
+func TestCauseIsNotEOF(t *testing.T) {
+	key, p := newKey(t, testKey), floe.UncheckedParams(64, 1)
+	plaintext := ruled(10, 1000)
+	n := 0
+	gone := func(key []byte) (cipher.AEAD, error) {
+		if n++; n%3 == 0 {
+			return nil, fmt.Errorf("module: %w", io.EOF)
+		}
+		return gcm(key)
+	}
+	d, err := floe.Options{AEAD: gone, Require: p}.NewDecryptReader(bytes.NewReader(seal(t, p, plaintext)), key, testAAD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(d); !errors.Is(err, floe.ErrAEAD) || errors.Is(err, io.EOF) {
+		t.Errorf("a cipher that is gone: %v", err)
+	}
+	e, err := floe.Options{Rand: bytes.NewReader(make([]byte, 32+12))}.NewEncryptReader(bytes.NewReader(plaintext), key, testAAD, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, e); !errors.Is(err, floe.ErrRandomness) || errors.Is(err, io.EOF) {
+		t.Errorf("randomness that ends: %v", err)
 	}
 }
 

@@ -21,8 +21,8 @@ import (
 // use.
 //
 // A source that ends too early gives [ErrTruncated] or [ErrCiphertextLength];
-// its other errors are returned as they are. After an error each call fails
-// with [ErrPoisoned].
+// its other errors are returned as they are, also if they wrap io.EOF: compare
+// that with ==. After an error each call fails with [ErrPoisoned].
 //
 // Spec sections 4, 8.3 and 8.6.
 type DecryptReader struct {

@@ -122,7 +122,7 @@ func (m *Message) random(b []byte) error {
 		return nil
 	}
 	if _, err := io.ReadFull(m.config.Rand, b); err != nil {
-		return fmt.Errorf("%w: %w", ErrRandomness, err)
+		return because(ErrRandomness, err)
 	}
 	return nil
 }
@@ -175,9 +175,18 @@ func (m *Message) newAEAD(key []byte) (cipher.AEAD, error) {
 		err = fmt.Errorf("nonces of %d and tags of %d bytes, want %d and %d", a.NonceSize(), a.Overhead(), NonceSize, TagSize)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrAEAD, err)
+		return nil, because(ErrAEAD, err)
 	}
 	return a, nil
+}
+
+// because returns an error of a kind with its cause. io.EOF is named but not
+// wrapped: who looks for it with errors.Is would take a stream for complete.
+func because(kind, cause error) error {
+	if errors.Is(cause, io.EOF) {
+		return fmt.Errorf("%w: %v", kind, cause)
+	}
+	return fmt.Errorf("%w: %w", kind, cause)
 }
 
 // newGCM is the default AEAD.
