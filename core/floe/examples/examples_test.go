@@ -47,7 +47,8 @@ func (p program) run(args ...string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s %v: %w: %s", filepath.Base(p.path), args, err, out)
 	}
-	return c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10, nil
+	kib := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss // 32 bits on some machines
+	return int64(kib) << 10, nil
 }
 
 // Both open what either has sealed, and refuse what was changed without leaving
