@@ -134,7 +134,7 @@ func readsAny(read, changed []string) bool {
 		if real, err := filepath.EvalSymlinks(r); err == nil {
 			r = real
 		}
-		return slices.ContainsFunc(changed, func(c string) bool { return c == r || filepath.Dir(c) == r })
+		return slices.ContainsFunc(changed, func(c string) bool { return c == r || filepath.Dir(c) == r || underAny(r, c) })
 	})
 }
 

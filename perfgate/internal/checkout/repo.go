@@ -168,9 +168,10 @@ func (r *Repo) Tracks(ctx context.Context, file string) (bool, error) {
 
 // Changed returns the files, as slash-separated paths below Root, that differ
 // between a commit and the working tree, files that git does not know included
-// and those that it is told to ignore not.
+// and those that it is told to ignore not. A submodule in which anything differs
+// is one of them as a whole.
 func (r *Repo) Changed(ctx context.Context, c Commit) ([]string, error) {
-	tracked, err := r.git(ctx, nil, "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", c.Hash, "--")
+	tracked, err := r.git(ctx, nil, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", "-z", c.Hash, "--")
 	if err != nil {
 		return nil, err
 	}
