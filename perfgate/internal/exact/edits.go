@@ -114,6 +114,27 @@ var edits = []edit{
 			"func defaultGOMAXPROCSInit() {\n\tif true {\n\t\treturn\n\t}\n",
 		}},
 	}, {
+		file: "runtime/sigqueue.go", count: 1,
+		why: "a program that catches signals looks for them every 100 ms of virtual time: waiting keeps a thread busy, with which another runs at the same time and the virtual clock never jumps (0.4 % in quic; sleeping hangs)",
+		variants: []variant{{
+			"\t\t\t\t\tnotetsleepg(&sig.note, -1)\n",
+			"\t\t\t\t\tfor sig.note.key == 0 {\n\t\t\t\t\t\ttimeSleep(100_000_000)\n\t\t\t\t\t}\n",
+		}},
+	}, {
+		file: "runtime/signal_unix.go", count: 1,
+		why: "nor has it a thread for the mask of signals, and one to start it",
+		variants: []variant{{
+			"\t\tLockOSThread()\n\t\tdefer UnlockOSThread()\n",
+			"",
+		}},
+	}, {
+		file: "runtime/signal_unix.go", count: 2,
+		why: "whose mask would be that of all",
+		variants: []variant{{
+			"sigprocmask(_SIG_SETMASK, &sigBlocked, nil)\n",
+			"_ = sigBlocked\n",
+		}},
+	}, {
 		file: "runtime/time_fake.go", count: 1,
 		why: "each reading of the virtual clock advances it by 1 µs: loops that wait for a deadline end",
 		variants: []variant{{
