@@ -3,10 +3,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -26,9 +28,7 @@ func (l *lab) native(ctx context.Context, dir string, b benchmark, calls bool) (
 	}
 	timed, cancel := context.WithTimeout(ctx, nativeLimit)
 	defer cancel()
-	cmd, stdout, _ := l.command(timed, filepath.Join(dir, b.dir), binary,
-		"-test.run=^$", "-test.bench="+pattern([]benchmark{b}), "-test.benchtime=1x")
-	cmd.Stderr = stdout
+	cmd, stdout := l.nativeCommand(timed, filepath.Join(dir, b.dir), binary, b, 1)
 	start := time.Now()
 	err := cmd.Run()
 	took := time.Since(start)
@@ -59,13 +59,21 @@ func (l *lab) native(ctx context.Context, dir string, b benchmark, calls bool) (
 	return text, nil
 }
 
+// nativeCommand returns a command that runs n iterations. Its temporary files,
+// which it leaves when it is killed, are not in the folder for perfgate's.
+func (l *lab) nativeCommand(ctx context.Context, dir, binary string, b benchmark, n int) (*exec.Cmd, *bytes.Buffer) {
+	cmd, stdout, _ := l.command(ctx, dir, binary, "-test.run=^$", "-test.bench="+pattern([]benchmark{b}), fmt.Sprintf("-test.benchtime=%dx", n))
+	cmd.Env = append(cmd.Env, "TMPDIR="+l.dir)
+	cmd.Stderr = stdout
+	return cmd, stdout
+}
+
 // systemCalls says how often twenty native iterations read and write: what the
 // kernel decides shows there.
 func (l *lab) systemCalls(ctx context.Context, dir string, b benchmark, binary string) (string, error) {
 	timed, cancel := context.WithTimeout(ctx, nativeLimit)
 	defer cancel()
-	cmd, _, _ := l.command(timed, filepath.Join(dir, b.dir), binary,
-		"-test.run=^$", "-test.bench="+pattern([]benchmark{b}), "-test.benchtime=20x")
+	cmd, _ := l.nativeCommand(timed, filepath.Join(dir, b.dir), binary, b, 20)
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
