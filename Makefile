@@ -83,7 +83,7 @@ unrelated: ## prove that 100 unrelated edits of core turn no benchmark red (some
 	@scripts/need valgrind
 	go run ./scripts/unrelated $(ARGS)
 
-strangers: ## count benchmarks of well-known modules twice, through the module proxy (half an hour: try ARGS="-run gjson")
+strangers: ## count benchmarks of well-known modules twice, through the module proxy (a quarter of an hour: try ARGS="-run gjson")
 	@scripts/need valgrind
 	go run ./scripts/strangers $(ARGS)
 
