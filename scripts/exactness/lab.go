@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cachekit-go/cachekit/scripts/internal/child"
 )
 
 // A suite is benchmarks of one module, measured together.
@@ -228,12 +230,8 @@ func (l *lab) treeOf(set setting) string {
 // output runs a command and returns its standard output. It ends with the
 // context, or with this process.
 func (l *lab) output(ctx context.Context, set setting, name string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = l.treeOf(set)
-	cmd.Env = merge(slices.Concat(l.env, set.env))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM, Credential: set.user}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 20 * time.Second
+	cmd := child.Command(ctx, l.treeOf(set), merge(slices.Concat(l.env, set.env)), name, args...)
+	cmd.SysProcAttr.Credential = set.user
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

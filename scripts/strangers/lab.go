@@ -12,10 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cachekit-go/cachekit/scripts/internal/child"
 )
 
 // A lab is a temporary folder with a perfgate built from the tree, and copies of
@@ -193,11 +194,7 @@ func (l *lab) tidied() error {
 // command returns a command in dir. It ends with the context, or with this
 // process.
 func (l *lab) command(ctx context.Context, dir, name string, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
-	cmd = exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = dir, slices.Clone(l.env)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 20 * time.Second
+	cmd = child.Command(ctx, dir, l.env, name, args...)
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	return cmd, stdout, stderr
@@ -205,15 +202,7 @@ func (l *lab) command(ctx context.Context, dir, name string, args ...string) (cm
 
 // output runs a command and returns its standard output.
 func (l *lab) output(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
-	cmd, stdout, stderr := l.command(ctx, dir, name, args...)
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		return nil, errors.New("interrupted")
-	}
-	if err != nil {
-		err = fmt.Errorf("%s %s: %w\n%s", name, args[0], err, strings.TrimSpace(stderr.String()+stdout.String()))
-	}
-	return stdout.Bytes(), err
+	return child.Output(ctx, dir, l.env, name, args...)
 }
 
 // snapshot returns the size and time of every file of a tree.

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,10 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
-	"syscall"
-	"time"
+
+	"github.com/cachekit-go/cachekit/scripts/internal/child"
 )
 
 // A lab is a temporary folder with a clone of the repository's HEAD, a perfgate
@@ -159,19 +156,5 @@ func larger(a, b movement) movement {
 // output runs a command in the tree and returns its standard output. It ends
 // with the context, or with this process.
 func (l *lab) output(ctx context.Context, name string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = l.tree, slices.Clone(l.env)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 20 * time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		return nil, errors.New("interrupted")
-	}
-	if err != nil {
-		err = fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), args[0], err, strings.TrimSpace(stderr.String()+stdout.String()))
-	}
-	return stdout.Bytes(), err
+	return child.Output(ctx, l.tree, l.env, name, args...)
 }
