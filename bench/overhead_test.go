@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 )
 
@@ -62,8 +63,11 @@ func TestFloeOverhead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("counts for some time")
 	}
+	if runtime.GOOS != "linux" {
+		t.Skip("perfgate counts on Linux only")
+	}
 	if _, err := exec.LookPath("valgrind"); err != nil {
-		t.Skip("there is no valgrind")
+		t.Fatal("valgrind is not installed: scripts/need valgrind")
 	}
 	c := exec.Command("go", "run", "./perfgate", "run", "-format", "json", "-bench", "Floe/(Bare)?(Seal|Open)InPlace", "./bench")
 	c.Dir = ".."
