@@ -207,10 +207,9 @@ func (b *base) budgets(ctx context.Context, samples []gate.Sample, file gate.Bud
 	}
 	budgets.Exact, budgets.Same = file.Exact, b.same
 	for k, apart := range side.Apart {
-		switch {
-		case apart.New:
+		if apart.New {
 			budgets.Lack(k, apart.Reason)
-		default:
+		} else {
 			budgets.Refuse(k, fmt.Sprintf("%s: %s", b.name(), firstLine(apart.Reason)))
 		}
 	}
@@ -309,8 +308,8 @@ func (b *base) confirm(ctx context.Context, samples, red []gate.Sample, budgets,
 	return samples, budgets, err
 }
 
-// accept widens the limits that the branch's commits ask for, and returns what
-// is to be told of those that do not help.
+// accept widens the limits that the branch's commits ask for, and notes those that
+// do not help.
 func (b *base) accept(ctx context.Context, budgets *gate.Budgets) error {
 	trailers, err := b.repo.Trailers(ctx, b.commit, gate.AcceptTrailer)
 	if err != nil {

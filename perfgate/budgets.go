@@ -15,11 +15,8 @@ import (
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 )
 
-// budgetFile is the name of the budget file beside go.mod, or beside go.work if
-// that is nearer.
-const budgetFile = "baselines.json"
-
-// budgetPath returns the path of the budget file, which may not exist yet. A
+// budgetPath returns the path of the budget file, which may not exist yet: the one
+// that is named, or that beside go.mod, or beside go.work if that is nearer. A
 // symbolic link is followed, so that what it names is read and written.
 func budgetPath(s *measure.Session, o *options) (string, error) {
 	path := o.baselines
@@ -28,7 +25,7 @@ func budgetPath(s *measure.Session, o *options) (string, error) {
 		if dir == "" {
 			return "", errors.New("no go.mod here or above, so no place for baselines.json: name a file with -baselines")
 		}
-		path = filepath.Join(dir, budgetFile)
+		path = filepath.Join(dir, gate.FileName)
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,6 +14,8 @@ import (
 	// The recipes must be what GitHub and GitLab read: YAML, for which the
 	// standard library has no parser.
 	"go.yaml.in/yaml/v3"
+
+	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 )
 
 // TestRecipe runs the recipes for CI, so that they cannot rot.
@@ -159,7 +161,7 @@ func newRecipeLab(t *testing.T) *recipeLab {
 	l.fewBenchmarks()
 	l.git("init", "-q", "-b", "main")
 	l.write("bench/costs", "Store/size=64 2000\n")
-	if err := os.Remove(filepath.Join(l.dir, budgetFile)); err != nil {
+	if err := os.Remove(filepath.Join(l.dir, gate.FileName)); err != nil {
 		t.Fatal(err)
 	}
 	l.must("perfgate", "update", "./bench")

@@ -44,7 +44,7 @@ func selftest(ctx context.Context, _ *options, std streams) (code int, err error
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Remove()) }()
-	t := &selfTest{budgets: filepath.Join(dir.Path, budgetFile), out: std.out, err: std.err}
+	t := &selfTest{budgets: filepath.Join(dir.Path, gate.FileName), out: std.out, err: std.err}
 	if err := t.run(ctx, dir.Path); err != nil {
 		return 0, err
 	}

@@ -72,14 +72,15 @@ func (p Package) Inputs() (string, error) {
 	}
 	slices.SortFunc(p.inputs.files, func(a, b inputFile) int { return strings.Compare(a.id, b.id) })
 	for _, f := range p.inputs.files {
-		if err := hashFile(h, f.id, f.path); err != nil {
+		if err := HashFile(h, f.id, f.path); err != nil {
 			return "", err
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-func hashFile(h io.Writer, id, path string) error {
+// HashFile adds a file to a hash: its id and a hash of its content.
+func HashFile(h io.Writer, id, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

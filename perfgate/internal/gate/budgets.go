@@ -14,6 +14,9 @@ import (
 
 const fileSchema = 1
 
+// FileName is the name of the budget file.
+const FileName = "baselines.json"
+
 // A File is the content of baselines.json: the budgets of every target.
 type File struct {
 	Sets []Set

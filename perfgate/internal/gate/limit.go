@@ -63,7 +63,7 @@ type Limit struct {
 // Where limits come from, beside what is accepted.
 const (
 	LimitDefault = "default"
-	LimitFile    = "baselines.json"
+	LimitFile    = FileName
 	LimitExact   = "-exact"
 )
 

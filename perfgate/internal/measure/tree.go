@@ -276,12 +276,6 @@ func (t Tree) link(path string) error {
 	return os.Symlink(string(filepath.Separator)+rel, path)
 }
 
-// hasCode reports whether a folder has Go files that are no tests.
-func hasCode(dir string) bool {
-	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
-	return slices.ContainsFunc(files, func(f string) bool { return !strings.HasSuffix(f, "_test.go") })
-}
-
 // Apart says why benchmarks of one side have nothing to be compared with on the
 // other.
 type Apart struct {
