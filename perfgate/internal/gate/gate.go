@@ -10,7 +10,7 @@ import "strings"
 // RulesVersion is part of every [Target]. It is raised when a change to the way
 // of measuring (an edit of the toolchain, the environment, the arguments)
 // changes a count of unchanged code.
-const RulesVersion = 1
+const RulesVersion = 2
 
 // Key names a benchmark: the import path of its package and its full name
 // without the prefix "Benchmark", as in "Store/size=1024". A function named just
