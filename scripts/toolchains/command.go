@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -5,10 +7,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
-	"syscall"
-	"time"
+
+	"github.com/cachekit-go/cachekit/scripts/internal/child"
 )
 
 type output struct{ stdout, stderr string }
@@ -16,17 +17,13 @@ type output struct{ stdout, stderr string }
 // command runs a program in a folder with a version of Go; "" is the one in use.
 // The output is returned beside an error, too.
 func command(ctx context.Context, dir, version, name string, args ...string) (output, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
+	env := append(os.Environ(), "GOWORK=off")
 	if version != "" {
-		cmd.Env = append(cmd.Env, "GOTOOLCHAIN="+version)
+		env = append(env, "GOTOOLCHAIN="+version)
 	}
+	cmd := child.Command(ctx, dir, env, name, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	// perfgate ends what it started when it is asked to end.
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
 	if err != nil {
 		text := strings.TrimSpace(stderr.String())

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command toolchains proves that counts repeat on every Go release that
 // perfgate knows: it counts the module of hard cases twice on the newest patch
 // release of each, and prints a line for each release.
