@@ -321,6 +321,12 @@ func (b *base) accept(ctx context.Context, budgets *gate.Budgets) error {
 			err = measure.CheckPattern(a.Pattern)
 		}
 		from := fmt.Sprintf("%s of %s", gate.AcceptTrailer, t.Short())
+		if t.Astray {
+			if err == nil { // or it is a sentence
+				budgets.Notes = append(budgets.Notes, fmt.Sprintf("%s accepts nothing: %q is not in a last paragraph of trailers alone", from, t.Value))
+			}
+			continue
+		}
 		if err != nil {
 			budgets.Notes = append(budgets.Notes, fmt.Sprintf("%s is not understood and accepts nothing: %q: %v", from, t.Value, err))
 			continue

@@ -187,20 +187,22 @@ func (r *Repo) Changed(ctx context.Context, c Commit) ([]string, error) {
 // A Trailer is a line "Key: value" at the end of a commit's message.
 type Trailer struct {
 	Commit
-	Value string
+	Value  string
+	Astray bool // such a line elsewhere in the message: git knows no trailer there
 }
 
 var reverts = regexp.MustCompile(`(?m)^This reverts commit ([0-9a-f]{40})`)
 
 // Trailers returns the trailers of that key in the commits that HEAD has and
-// base has not, the latest first. Those of commits that a later one reverts are
-// not among them.
+// base has not, the latest first, and after those of each commit the lines that
+// only look like it. Those of commits that a later one reverts are not among them.
 func (r *Repo) Trailers(ctx context.Context, base Commit, key string) ([]Trailer, error) {
 	out, err := r.git(ctx, nil, "log", "--no-show-signature", "-z",
 		"--format=%H%x1f%s%x1f%b%x1f%(trailers:key="+key+",valueonly,unfold,separator=%x1f)", base.Hash+"..HEAD", "--")
 	if err != nil {
 		return nil, err
 	}
+	looksLike := regexp.MustCompile(`(?mi)^` + regexp.QuoteMeta(key) + `:[ \t]*(\S.*)$`)
 	var found []Trailer
 	reverted := make(map[string]bool)
 	for record := range strings.SplitSeq(out, "\x00") {
@@ -211,10 +213,18 @@ func (r *Repo) Trailers(ctx context.Context, base Commit, key string) ([]Trailer
 		for _, m := range reverts.FindAllStringSubmatch(fields[2], -1) {
 			reverted[m[1]] = true
 		}
+		c := Commit{fields[0], fields[1]}
+		trailers := 0
 		for _, value := range fields[3:] {
 			if value = strings.TrimSpace(value); value != "" {
-				found = append(found, Trailer{Commit{fields[0], fields[1]}, value})
+				found = append(found, Trailer{Commit: c, Value: value})
+				trailers++
 			}
+		}
+		// Trailers are the last lines of a message that look so.
+		lines := looksLike.FindAllStringSubmatch(fields[2], -1)
+		for _, m := range lines[:max(0, len(lines)-trailers)] {
+			found = append(found, Trailer{Commit: c, Value: strings.TrimSpace(m[1]), Astray: true})
 		}
 	}
 	return found, nil

@@ -170,13 +170,16 @@ func TestTrailers(t *testing.T) {
 	got, err := r.Trailers(t.Context(), base, "Perf-Accept")
 	var text []string
 	for _, tr := range got {
+		if tr.Astray {
+			tr.Subject += " astray"
+		}
 		text = append(text, tr.Subject+": "+tr.Value)
 	}
-	if want := []string{"three: C +3% c", "one: A +1% why", "one: B +2% a reason that goes on"}; err != nil || !slices.Equal(text, want) {
+	if want := []string{"three: C +3% c", "two astray: in the text, no trailer", "one: A +1% why", "one: B +2% a reason that goes on"}; err != nil || !slices.Equal(text, want) {
 		t.Errorf("got %q, %v, want %q", text, err, want)
 	}
 	git("revert", "--no-edit", "HEAD~2")
-	if got, err := r.Trailers(t.Context(), base, "Perf-Accept"); err != nil || len(got) != 1 || got[0].Value != "C +3% c" {
+	if got, err := r.Trailers(t.Context(), base, "Perf-Accept"); err != nil || len(got) != 2 || got[0].Value != "C +3% c" || !got[1].Astray {
 		t.Errorf("one reverted: got %v, %v, want that of three", got, err)
 	}
 	git("reset", "-q", "--hard", "HEAD~1")
