@@ -198,6 +198,13 @@ var edits = []edit{
 			"\tmain.runN(1)\n\tfmt.Fprintln(main.w, \"" + endMark + "\")\n\treturn !main.failed\n",
 		}},
 	}, {
+		file: "testing/benchmark.go", count: 2,
+		why: "a benchmark that only stands above the one asked for runs its b.Loop once, as it runs with b.N = 1: else the slope has both",
+		variants: []variant{{
+			"uint64(b.benchTime.n)",
+			"perfgateLoops(b)",
+		}},
+	}, {
 		file: "testing/benchmark.go", count: 1,
 		why: "linkname needs unsafe",
 		variants: []variant{{
@@ -224,6 +231,27 @@ var edits = []edit{
 		variants: []variant{{
 			"var matchRe *regexp.Regexp\n",
 			"var matchRe *regexp.Regexp\nvar perfgateCompiled = make(map[string]*regexp.Regexp)\n",
+		}},
+	}, {
+		file: "internal/testlog/exit.go", count: 1,
+		why: "the log of files that a program looks at has those of its initialization: without them a changed one is not noticed, and remembered counts are wrong",
+		variants: []variant{{
+			"// panicOnExit0 is the flag used for PanicOnExit0.",
+			earlyLog + "\n// panicOnExit0 is the flag used for PanicOnExit0.",
+		}},
+	}, {
+		file: "internal/testlog/exit.go", count: 1,
+		why: "which go into the log when testing begins, or nowhere",
+		variants: []variant{{
+			"func SetPanicOnExit0(v bool) {\n",
+			"func SetPanicOnExit0(v bool) {\n\tperfgateReplay()\n",
+		}},
+	}, {
+		file: "internal/testlog/log.go", count: 1,
+		why: "and give way to it",
+		variants: []variant{{
+			"\tif !logger.CompareAndSwap(nil, &impl) {\n",
+			"\tperfgateEnd()\n\tif !logger.CompareAndSwap(nil, &impl) {\n",
 		}},
 	},
 }
@@ -269,7 +297,14 @@ const resultMark = "perfgate:"
 // endMark is what the edited testing prints after the last benchmark.
 const endMark = "perfgate: end"
 
-const testingHooks = `//go:linkname perfgateResetRand
+const testingHooks = `func perfgateLoops(b *B) uint64 {
+	if b.hasSub.Load() {
+		return 1
+	}
+	return uint64(b.benchTime.n)
+}
+
+//go:linkname perfgateResetRand
 func perfgateResetRand()
 
 //go:linkname perfgateResetFill
@@ -288,6 +323,53 @@ func perfgateResult(b *B, r BenchmarkResult) string {
 		}
 	}
 	return string(s)
+}
+`
+
+const earlyLog = `type perfgateNote struct {
+	action func(Interface, string)
+	name   string
+}
+
+type perfgateNotes struct {
+	mu  sync.Mutex
+	all []perfgateNote
+}
+
+func (n *perfgateNotes) add(action func(Interface, string), name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.all = append(n.all, perfgateNote{action, name})
+}
+
+func (n *perfgateNotes) Getenv(string)     {}
+func (n *perfgateNotes) Stat(name string)  { n.add(Interface.Stat, name) }
+func (n *perfgateNotes) Open(name string)  { n.add(Interface.Open, name) }
+func (n *perfgateNotes) Chdir(name string) { n.add(Interface.Chdir, name) }
+
+var perfgateEarly = new(perfgateNotes)
+
+func init() {
+	var first Interface = perfgateEarly
+	logger.Store(&first)
+}
+
+func perfgateEnd() {
+	if l := logger.Load(); l != nil && *l == Interface(perfgateEarly) {
+		logger.Store(nil)
+	}
+}
+
+func perfgateReplay() {
+	perfgateEnd()
+	perfgateEarly.mu.Lock()
+	defer perfgateEarly.mu.Unlock()
+	if log := Logger(); log != nil {
+		for _, note := range perfgateEarly.all {
+			note.action(log, note.name)
+		}
+	}
+	perfgateEarly.all = nil
 }
 `
 

@@ -71,7 +71,7 @@ func (g *Go) BuildProbe(ctx context.Context, o *Overlay, tmp string, building fu
 // Features runs the probe under c and returns the CPU features that a measured
 // program sees, and the count of that run.
 func Features(ctx context.Context, c count.Counter, binary, scratch string, limit time.Duration) (string, int64, error) {
-	r, err := c.Run(ctx, process.Command{Path: binary, Dir: scratch, Env: Environment(scratch, scratch, nil)}, scratch, limit)
+	r, err := c.Run(ctx, process.Command{Path: binary, Dir: scratch, Env: Environment(scratch, scratch, nil, false)}, scratch, limit)
 	if err == nil && r.Status != "" {
 		err = fmt.Errorf("%s: %s", r.Status, strings.TrimSpace(Text(r.Stderr)))
 	}

@@ -165,8 +165,8 @@ func TestOverlay(t *testing.T) {
 	if err := json.Unmarshal(text, &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Replace) != 13 || len(o.Edited) != 13 || !slices.IsSorted(o.Edited) {
-		t.Errorf("got %d files, edited %q, want 13", len(list.Replace), o.Edited)
+	if len(list.Replace) != 15 || len(o.Edited) != 15 || !slices.IsSorted(o.Edited) {
+		t.Errorf("got %d files, edited %q, want 15", len(list.Replace), o.Edited)
 	}
 	for was, is := range list.Replace {
 		a, err := os.ReadFile(was)

@@ -17,12 +17,17 @@ import (
 
 // Environment returns the whole environment of a measured program. home and tmp
 // are folders of this run alone; extra has the variables that the user asks
-// for, as [CheckVariable] allows them.
-func Environment(home, tmp string, extra []string) []string {
+// for, as [CheckVariable] allows them. With the monitor thread, which takes the
+// processor from loops, it may do so anywhere in them.
+func Environment(home, tmp string, extra []string, sysmon bool) []string {
+	debug := "GODEBUG=memprofilerate=0,asyncpreemptoff=1"
+	if sysmon {
+		debug = "GODEBUG=memprofilerate=0"
+	}
 	env := []string{
 		"GOMAXPROCS=1",
 		"GOGC=off",
-		"GODEBUG=memprofilerate=0,asyncpreemptoff=1",
+		debug,
 		"HOME=" + home,
 		"TMPDIR=" + tmp,
 	}
@@ -58,11 +63,12 @@ func CheckVariable(v string) error {
 
 // A Binary is a test binary made by [Go.Build].
 type Binary struct {
-	Path  string
-	Dir   string   // the package's folder
-	Args  []string // the user's, after perfgate's own
-	Env   []string // the user's variables
-	Short bool
+	Path   string
+	Dir    string   // the package's folder
+	Args   []string // the user's, after perfgate's own
+	Env    []string // the user's variables
+	Short  bool
+	Sysmon bool // built with [Flags.Sysmon]
 }
 
 // Command returns the command that runs the benchmarks that pattern matches, n
@@ -87,21 +93,22 @@ func (b Binary) Command(scratch, pattern string, n int) (process.Command, error)
 	if b.Short {
 		args = append(args, "-test.short")
 	}
-	return process.Command{Path: b.Path, Args: append(args, b.Args...), Dir: b.Dir, Env: Environment(home, tmp, b.Env)}, nil
+	return process.Command{Path: b.Path, Args: append(args, b.Args...), Dir: b.Dir, Env: Environment(home, tmp, b.Env, b.Sysmon)}, nil
 }
 
 // Alone returns c without the benchmarks whose names begin with name and a
 // slash, which name's own pattern also matches.
 func Alone(c process.Command, name string) process.Command {
-	c.Args = append([]string{"-test.skip=" + Pattern(name) + "/."}, c.Args...)
+	c.Args = append([]string{"-test.skip=" + Pattern(name) + "/"}, c.Args...)
 	return c
 }
 
 // ListCommand returns the command that runs the benchmarks that the user's
-// patterns select once each, and says what it does: its output is for [Results],
-// [Failures] and [Started], and the file log in scratch for [FilesRead].
-func (b Binary) ListCommand(scratch, bench, skip string) (process.Command, error) {
-	c, err := b.Command(scratch, bench, 1)
+// patterns select, n iterations each, and says what it does: its output is for
+// [Results], [Failures] and [Started], and the file log in scratch for
+// [FilesRead].
+func (b Binary) ListCommand(scratch, bench, skip string, n int) (process.Command, error) {
+	c, err := b.Command(scratch, bench, n)
 	if err != nil {
 		return c, err
 	}
@@ -111,11 +118,12 @@ func (b Binary) ListCommand(scratch, bench, skip string) (process.Command, error
 }
 
 // FilesRead returns the absolute paths of files and folders that a program with
-// a test log looked at, sorted. dir is the folder that it began in.
+// a test log looked at, sorted, and those of them that it opened: programs that it
+// started are among these. dir is the folder that it began in.
 //
-// What it reads without package os is not logged: C code, system calls.
-func FilesRead(log []byte, dir string) []string {
-	var found []string
+// What it reads without package os is not logged: C code, system calls, other
+// processes.
+func FilesRead(log []byte, dir string) (files, opened []string) {
 	for line := range strings.Lines(string(log)) {
 		action, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if !filepath.IsAbs(path) {
@@ -124,12 +132,16 @@ func FilesRead(log []byte, dir string) []string {
 		switch action {
 		case "chdir":
 			dir = path
-		case "open", "stat":
-			found = append(found, path)
+		case "open":
+			opened = append(opened, path)
+			fallthrough
+		case "stat":
+			files = append(files, path)
 		}
 	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	slices.Sort(files)
+	slices.Sort(opened)
+	return slices.Compact(files), slices.Compact(opened)
 }
 
 // Pattern returns the -test.bench argument that matches the benchmark of that

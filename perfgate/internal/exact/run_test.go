@@ -287,15 +287,18 @@ func TestPattern(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	got := Environment("/h", "/t", []string{"B=1", "A=2"})
+	got := Environment("/h", "/t", []string{"B=1", "A=2"}, false)
 	want := []string{"GOMAXPROCS=1", "GOGC=off", "GODEBUG=memprofilerate=0,asyncpreemptoff=1", "HOME=/h", "TMPDIR=/t", "B=1", "A=2"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	got = Environment("/h", "/t", []string{"GOGC=100", "GODEBUG=gctrace=1", "A=2", "A=3"})
+	got = Environment("/h", "/t", []string{"GOGC=100", "GODEBUG=gctrace=1", "A=2", "A=3"}, false)
 	want = []string{"GOMAXPROCS=1", "GOGC=100", "GODEBUG=memprofilerate=0,asyncpreemptoff=1,gctrace=1", "HOME=/h", "TMPDIR=/t", "A=3"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := Environment("/h", "/t", nil, true); !slices.Contains(got, "GODEBUG=memprofilerate=0") {
+		t.Errorf("with the monitor thread: got %q, want that it may preempt", got)
 	}
 }
 
@@ -311,7 +314,7 @@ func TestCommand(t *testing.T) {
 		t.Errorf("got %+v, want the arguments %q", c, want)
 	}
 	home, tmp := filepath.Join(scratch, "home"), filepath.Join(scratch, "temp")
-	if env := Environment(home, tmp, b.Env); !slices.Equal(c.Env, env) {
+	if env := Environment(home, tmp, b.Env, false); !slices.Equal(c.Env, env) {
 		t.Errorf("got %q, want %q", c.Env, env)
 	}
 	for _, dir := range []string{home, tmp} {
@@ -319,7 +322,7 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want a folder", dir, info, err)
 		}
 	}
-	c, err = b.ListCommand(scratch, "A|B", "C")
+	c, err = b.ListCommand(scratch, "A|B", "C", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,15 +330,18 @@ func TestCommand(t *testing.T) {
 	if !slices.Equal(c.Args, want) {
 		t.Errorf("got %q, want %q", c.Args, want)
 	}
-	if _, err := b.ListCommand(filepath.Join("/dev/null", "x"), "A", ""); err == nil {
+	if _, err := b.ListCommand(filepath.Join("/dev/null", "x"), "A", "", 1); err == nil {
 		t.Error("a scratch folder that cannot be made: want an error")
 	}
 }
 
 func TestFilesRead(t *testing.T) {
 	log := "# test log\ngetenv HOME\nopen b\nstat /etc/x\nchdir sub\nopen b\nstat ../b\n"
-	want := []string{"/etc/x", "/m/b", "/m/sub/b"}
-	if got := FilesRead([]byte(log), "/m"); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	files, opened := FilesRead([]byte(log), "/m")
+	if want := []string{"/etc/x", "/m/b", "/m/sub/b"}; !slices.Equal(files, want) {
+		t.Errorf("got %q, want %q", files, want)
+	}
+	if want := []string{"/m/b", "/m/sub/b"}; !slices.Equal(opened, want) {
+		t.Errorf("opened: got %q, want %q", opened, want)
 	}
 }

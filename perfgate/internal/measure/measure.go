@@ -74,7 +74,7 @@ type Session struct {
 	dropped  bool                  // packages were left out
 
 	mu       sync.Mutex
-	reads    map[string][]string     // files that benchmarks look at, by import path; mu guards it
+	reads    map[string]reads        // by import path; mu guards it
 	binaries map[string]exact.Binary // by import path
 	leaves   map[gate.Key]leaf
 	lined    linedBinaries
@@ -93,7 +93,7 @@ type leaf struct {
 func Open(ctx context.Context, req Request, with Instrument, scratch string, progress func(Event)) (*Session, error) {
 	s := &Session{
 		req: req, counter: with.Counter, identity: with.Identity, scratch: scratch, progress: progress, side: "bin",
-		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf), starts: new(atomic.Int64), reads: make(map[string][]string),
+		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf), starts: new(atomic.Int64), reads: make(map[string]reads),
 	}
 	tmp := filepath.Join(scratch, "go")
 	if err := os.MkdirAll(tmp, 0o700); err != nil {

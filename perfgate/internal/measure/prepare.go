@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/count"
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
@@ -109,7 +110,7 @@ func (s *Session) buildOnce(ctx context.Context, p exact.Package) (exact.Binary,
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return exact.Binary{}, nil, err
 	}
-	b := exact.Binary{Path: filepath.Join(dir, "bench.test"), Dir: p.Dir, Args: s.req.Args, Env: s.req.Env, Short: s.req.Short}
+	b := exact.Binary{Path: filepath.Join(dir, "bench.test"), Dir: p.Dir, Args: s.req.Args, Env: s.req.Env, Short: s.req.Short, Sysmon: s.req.Flags.Sysmon}
 	err := s.Go.Build(ctx, s.overlay, p, s.req.Flags, b.Path)
 	if ctx.Err() != nil {
 		return b, nil, context.Cause(ctx)
@@ -149,12 +150,15 @@ func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, ben
 	var faults []gate.Sample
 	skip := s.req.Skip
 	for {
-		out, err := s.runNative(ctx, p, b, bench, skip)
+		out, err := s.runNative(ctx, p, b, bench, skip, 1, s.req.Timeout)
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
 		leaves, found := s.readList(p, out)
 		if exact.Ended(out.Stdout) && (err == nil || len(found) > 0) {
+			if err := s.readMore(ctx, p, b, bench, skip); err != nil {
+				return nil, nil, err
+			}
 			return leaves, append(faults, found...), nil
 		}
 		culprit := exact.Started(out.Stdout)
@@ -172,44 +176,23 @@ func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, ben
 	}
 }
 
-func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary, bench, skip string) (process.Output, error) {
+func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary, bench, skip string, n int, limit time.Duration) (process.Output, error) {
 	dir, err := s.runDir(gate.Package(p.ImportPath))
 	if err != nil {
 		return process.Output{}, err
 	}
 	defer removeAll(dir)
-	c, err := b.ListCommand(dir, bench, skip)
+	c, err := b.ListCommand(dir, bench, skip, n)
 	if err != nil {
 		return process.Output{}, err
 	}
-	timed, cancel := context.WithTimeoutCause(ctx, s.req.Timeout, count.ErrTimeout{Limit: s.req.Timeout})
+	timed, cancel := context.WithTimeoutCause(ctx, limit, count.ErrTimeout{Limit: limit})
 	defer cancel()
 	out, err := process.Run(timed, c)
 	if log, logErr := os.ReadFile(filepath.Join(dir, "log")); logErr == nil {
-		s.noteReads(p, exact.FilesRead(log, p.Dir))
+		s.noteReads(p, log)
 	}
 	return out, err
-}
-
-// noteReads remembers which files the benchmarks of a package looked at, other
-// than those in our own folder.
-func (s *Session) noteReads(p exact.Package, files []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range files {
-		if rel, err := filepath.Rel(s.scratch, f); err != nil || !filepath.IsLocal(rel) {
-			s.reads[p.ImportPath] = append(s.reads[p.ImportPath], f)
-		}
-	}
-}
-
-// Reads returns the files that the benchmarks of a package looked at when they
-// ran once each. ok is false if that is not known: they did not run.
-func (s *Session) Reads(pkg string) (files []string, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok = s.binaries[pkg]
-	return s.reads[pkg], ok
 }
 
 func (s *Session) readList(p exact.Package, out process.Output) (leaves []leaf, faults []gate.Sample) {

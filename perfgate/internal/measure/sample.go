@@ -317,7 +317,7 @@ func reasonForTime(limit, busy time.Duration) string {
 	const given = "-realtime and -sysmon give it the clock and the thread that it may wait for, with counts that are not exact"
 	switch {
 	case busy > limit/2:
-		return "it computes: is its set-up long, does it ignore b.N, or does it spin until another goroutine is done? (-timeout allows more; -sysmon takes the processor from what spins, with counts that are not exact)"
+		return "it computes: is its set-up long, does it ignore b.N, or does it spin until another goroutine is done? (-timeout allows more; -sysmon -realtime take the processor from what spins, with counts that are not exact)"
 	case busy < limit/20:
 		return "it waits: for real time, or for another process? (" + given + "; -timeout allows more)"
 	}

@@ -241,7 +241,7 @@ func TestSampleFaults(t *testing.T) {
 			"time limit, computing", at(201, func(r *count.Result) error {
 				r.Busy = 40 * time.Second
 				return fmt.Errorf("counting: %w", count.ErrTimeout{Limit: time.Minute})
-			}), "still running after 1m0s at 201 iterations: it computes: is its set-up long, does it ignore b.N, or does it spin until another goroutine is done? (-timeout allows more; -sysmon",
+			}), "still running after 1m0s at 201 iterations: it computes: is its set-up long, does it ignore b.N, or does it spin until another goroutine is done? (-timeout allows more; -sysmon -realtime",
 		}, {
 			"time limit, neither", at(201, func(r *count.Result) error {
 				r.Busy = 10 * time.Second

@@ -57,7 +57,7 @@ func (s *Session) Beside(ctx context.Context, t Tree) (*Session, error) {
 		Target: s.Target, Toolchain: s.Toolchain,
 		req: s.req, counter: s.counter, identity: s.identity, scratch: s.scratch, overlay: s.overlay, progress: s.progress, starts: s.starts, side: t.Name, aside: "on the base: ",
 		laid: make(map[string]*laidTests), binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf),
-		apart: make(map[string]Apart), reads: make(map[string][]string),
+		apart: make(map[string]Apart), reads: make(map[string]reads),
 	}
 	if t.lacks(s.Go.ModFile) {
 		for _, p := range s.Packages {
