@@ -52,86 +52,177 @@ func (f Flags) Exact() bool { return !f.Sysmon && !f.Realtime }
 
 // Packages lists the packages that match the patterns, in the order of their
 // import paths. It fails if none does.
+//
+// A package is listed as it is built, see [Package.CGO]: with other files than
+// that, and what they import, it is another package.
 func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Package, error) {
+	cgo := os.Getenv("CGO_ENABLED") != "0"
+	all, err := g.list(ctx, f, cgo, patterns)
+	if err != nil {
+		return nil, err
+	}
+	paths := all.matches()
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
+	}
+	graphs := make(map[string][]*listed)
+	var unlike []string
+	for _, path := range paths {
+		graphs[path] = all.graph(path)
+		if cgo && !usesCgo(graphs[path]) && slices.ContainsFunc(graphs[path], (*listed).mindsCgo) {
+			unlike = append(unlike, path)
+		}
+	}
+	if len(unlike) > 0 {
+		without, err := g.list(ctx, f, false, unlike)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range unlike {
+			all[path], all[path+".test"] = without[path], without[path+".test"]
+			graphs[path] = without.graph(path)
+		}
+	}
+	var found []Package
+	for _, path := range paths {
+		p, err := all.newPackage(path, graphs[path])
+		if err != nil {
+			return nil, fmt.Errorf("listing packages: %w", err)
+		}
+		found = append(found, p)
+	}
+	return found, nil
+}
+
+// A listing is what go list says of packages and all that they and their tests
+// import, by import path.
+type listing map[string]*listed
+
+type listed struct {
+	inputPackage
+	ImportPath, ForTest               string
+	DepOnly                           bool
+	Deps                              []string
+	IgnoredGoFiles, IgnoredOtherFiles []string
+	Error                             *listError
+	DepsErrors                        []*listError
+
+	modCache string
+	minds    *bool // what mindsCgo found
+}
+
+func (g *Go) list(ctx context.Context, f Flags, cgo bool, patterns []string) (listing, error) {
 	args := slices.Concat([]string{"list", "-e", "-test", "-deps", "-tags=" + g.tags(f),
-		"-json=ImportPath,DepOnly,ForTest,Deps,Error,DepsErrors," + inputFields}, []string{"--"}, patterns)
-	out, err := g.run(ctx, []string{"CGO_ENABLED=1"}, args...)
+		"-json=ImportPath,DepOnly,ForTest,Deps,IgnoredGoFiles,IgnoredOtherFiles,Error,DepsErrors," + inputFields}, []string{"--"}, patterns)
+	out, err := g.run(ctx, cgoEnv(cgo), args...)
 	if err != nil {
 		return nil, fmt.Errorf("listing packages: %w", explain(err, out))
 	}
-	type listed struct {
-		inputPackage
-		ImportPath, ForTest string
-		DepOnly             bool
-		Deps                []string
-		Error               *listError
-		DepsErrors          []*listError
-	}
-	byPath := make(map[string]*listed)
+	l := make(listing)
 	d := json.NewDecoder(strings.NewReader(string(out.Stdout)))
 	for {
-		p := new(listed)
+		p := &listed{modCache: g.ModCache}
 		if err := d.Decode(p); errors.Is(err, io.EOF) {
-			break
+			return l, nil
 		} else if err != nil {
 			return nil, fmt.Errorf("listing packages: %w", err)
 		}
-		byPath[p.ImportPath] = p
+		l[p.ImportPath] = p
 	}
-	allowed := os.Getenv("CGO_ENABLED") != "0"
-	var found []Package
-	for _, path := range slices.Sorted(maps.Keys(byPath)) {
-		p := byPath[path]
-		if p.DepOnly || p.ForTest != "" || strings.HasSuffix(path, ".test") {
+}
+
+// matches returns the import paths of the packages that the patterns match,
+// sorted.
+func (l listing) matches() (paths []string) {
+	for _, path := range slices.Sorted(maps.Keys(l)) {
+		if p := l[path]; !p.DepOnly && p.ForTest == "" && !strings.HasSuffix(path, ".test") {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// graph returns all that a package's test binary is made of, by import path.
+func (l listing) graph(path string) []*listed {
+	var all []string
+	for _, root := range []string{path, path + ".test"} {
+		if p := l[root]; p != nil {
+			all = append(append(all, root), p.Deps...)
+		}
+	}
+	slices.Sort(all)
+	var graph []*listed
+	for _, dep := range slices.Compact(all) {
+		if p := l[dep]; p != nil {
+			graph = append(graph, p)
+		}
+	}
+	return graph
+}
+
+// usesCgo reports whether a package outside the standard library uses cgo.
+func usesCgo(graph []*listed) bool {
+	return slices.ContainsFunc(graph, func(p *listed) bool { return !p.Standard && len(p.CgoFiles) > 0 })
+}
+
+var cgoConstraint = regexp.MustCompile(`(?m)^\s*//\s*(go:|\+)build\b.*\bcgo\b`)
+
+// mindsCgo reports whether a package, listed with cgo, may get other files
+// without, or lose what is wrong. Files that it only loses do no harm.
+func (p *listed) mindsCgo() bool {
+	if p.minds != nil {
+		return *p.minds
+	}
+	minds := len(p.CgoFiles) > 0 || p.Error != nil
+	if !minds && !p.Standard {
+		minds = slices.ContainsFunc(slices.Concat(p.IgnoredGoFiles, p.IgnoredOtherFiles), func(f string) bool {
+			text, err := os.ReadFile(filepath.Join(p.Dir, f))
+			return err != nil || bytes.Contains(text, []byte("cgo")) && cgoConstraint.Match(text)
+		})
+	}
+	p.minds = &minds
+	return minds
+}
+
+// newPackage returns what a package is that the patterns match.
+func (l listing) newPackage(path string, graph []*listed) (Package, error) {
+	p, test := l[path], l[path+".test"]
+	if p == nil {
+		return Package{}, fmt.Errorf("go list does not know %s without cgo", path)
+	}
+	q := Package{ImportPath: path, Dir: p.Dir, CGO: usesCgo(graph), Dirs: make(map[string]string)}
+	if p.Module != nil {
+		q.ModFile = p.Module.GoMod
+	}
+	for _, dep := range graph {
+		if dep.Standard {
 			continue
 		}
-		q := Package{ImportPath: path, Dir: p.Dir, Dirs: make(map[string]string)}
-		if p.Module != nil {
-			q.ModFile = p.Module.GoMod
+		if dep.ForTest == "" && dep != test { // which has the folder of path
+			// "path [command]" is a package built for that command's profile.
+			q.Dirs[dep.Dir], _, _ = strings.Cut(dep.ImportPath, " ")
 		}
-		deps := append(p.Deps, path)
-		test := byPath[path+".test"]
-		if test != nil {
-			deps = append(append(deps, test.Deps...), path+".test")
-		}
-		for _, dep := range deps {
-			l := byPath[dep]
-			if l == nil || l.Standard {
-				continue
-			}
-			if len(l.CgoFiles) > 0 {
-				q.CGO = allowed
-			}
-			if l.ForTest == "" && dep != path+".test" { // which has the folder of path
-				// "path [command]" is a package built for that command's profile.
-				q.Dirs[l.Dir], _, _ = strings.Cut(dep, " ")
-			}
-			q.inputs.add(dep, &l.inputPackage, g.ModCache)
-		}
-		if _, err := os.Stat(p.Dir); p.Error != nil && err != nil {
-			return nil, fmt.Errorf("listing packages: %s", strings.TrimSpace(p.Error.Err))
-		}
-		switch {
-		case p.Error != nil:
-			q.Err = p.Error.String()
-		case len(p.DepsErrors) > 0:
-			q.Err = p.DepsErrors[0].String()
-		case test != nil && test.Error != nil:
-			q.Err = test.Error.String()
-		case test != nil && len(test.DepsErrors) > 0:
-			q.Err = test.DepsErrors[0].String()
-		}
-		if q.Dir != "" {
-			if q.Benchmarks, err = benchmarkFunctions(q.Dir); err != nil {
-				return nil, err
-			}
-		}
-		found = append(found, q)
+		q.inputs.add(dep.ImportPath, &dep.inputPackage, dep.modCache)
 	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
+	if _, err := os.Stat(p.Dir); p.Error != nil && err != nil {
+		return Package{}, errors.New(strings.TrimSpace(p.Error.Err))
 	}
-	return found, nil
+	switch {
+	case p.Error != nil:
+		q.Err = p.Error.String()
+	case len(p.DepsErrors) > 0:
+		q.Err = p.DepsErrors[0].String()
+	case test != nil && test.Error != nil:
+		q.Err = test.Error.String()
+	case test != nil && len(test.DepsErrors) > 0:
+		q.Err = test.DepsErrors[0].String()
+	}
+	if q.Dir == "" {
+		return q, nil
+	}
+	var err error
+	q.Benchmarks, err = benchmarkFunctions(q.Dir)
+	return q, err
 }
 
 // listError is an error as go list reports it.
@@ -174,12 +265,9 @@ func escapeGlob(dir string) string {
 func (g *Go) tags(f Flags) string {
 	t := f.Tags
 	if t == "" {
-		t = g.flag("tags")
+		return g.flag("tags")
 	}
-	if f.Realtime {
-		return t
-	}
-	return strings.TrimPrefix(t+",faketime", ",")
+	return t
 }
 
 // Build compiles the test binary of a package for exact counts, as binary. The
