@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Package is a package with test files, as go list sees it.
@@ -100,20 +101,19 @@ type listing map[string]*listed
 
 type listed struct {
 	inputPackage
-	ImportPath, ForTest               string
+	ForTest                           string
 	DepOnly                           bool
 	Deps                              []string
 	IgnoredGoFiles, IgnoredOtherFiles []string
 	Error                             *listError
 	DepsErrors                        []*listError
 
-	modCache string
-	minds    *bool // what mindsCgo found
+	minds *bool // what mindsCgo found
 }
 
 func (g *Go) list(ctx context.Context, f Flags, cgo bool, patterns []string) (listing, error) {
 	args := slices.Concat([]string{"list", "-e", "-test", "-deps", "-tags=" + g.tags(f),
-		"-json=ImportPath,DepOnly,ForTest,Deps,IgnoredGoFiles,IgnoredOtherFiles,Error,DepsErrors," + inputFields}, []string{"--"}, patterns)
+		"-json=DepOnly,ForTest,Deps,IgnoredGoFiles,IgnoredOtherFiles,Error,DepsErrors," + inputFields}, []string{"--"}, patterns)
 	out, err := g.run(ctx, cgoEnv(cgo), args...)
 	if err != nil {
 		return nil, fmt.Errorf("listing packages: %w", explain(err, out))
@@ -121,12 +121,13 @@ func (g *Go) list(ctx context.Context, f Flags, cgo bool, patterns []string) (li
 	l := make(listing)
 	d := json.NewDecoder(strings.NewReader(string(out.Stdout)))
 	for {
-		p := &listed{modCache: g.ModCache}
+		p := new(listed)
 		if err := d.Decode(p); errors.Is(err, io.EOF) {
 			return l, nil
 		} else if err != nil {
 			return nil, fmt.Errorf("listing packages: %w", err)
 		}
+		p.sum = sync.OnceValues(func() (string, error) { return p.hash(g.ModCache) })
 		l[p.ImportPath] = p
 	}
 }
@@ -195,14 +196,11 @@ func (l listing) newPackage(path string, graph []*listed) (Package, error) {
 		q.ModFile = p.Module.GoMod
 	}
 	for _, dep := range graph {
-		if dep.Standard {
-			continue
-		}
-		if dep.ForTest == "" && dep != test { // which has the folder of path
+		q.inputs = append(q.inputs, &dep.inputPackage)
+		if !dep.Standard && dep.ForTest == "" && dep != test { // which has the folder of path
 			// "path [command]" is a package built for that command's profile.
 			q.Dirs[dep.Dir], _, _ = strings.Cut(dep.ImportPath, " ")
 		}
-		q.inputs.add(dep.ImportPath, &dep.inputPackage, dep.modCache)
 	}
 	if _, err := os.Stat(p.Dir); p.Error != nil && err != nil {
 		return Package{}, errors.New(strings.TrimSpace(p.Error.Err))

@@ -20,6 +20,7 @@ type edit struct {
 	goarch   string // only for this one; "" for all
 	absent   bool   // releases that do not have the file do not need the edit
 	sysmon   bool   // left out with [Flags.Sysmon]
+	clock    bool   // left out with [Flags.Realtime]
 	count    int
 	variants []variant
 }
@@ -59,6 +60,20 @@ var edits = []edit{
 		variants: []variant{{
 			"\tneedUnlock = false\n\tunlockOSThread()\n",
 			"\tneedUnlock = false\n",
+		}},
+	}, {
+		file: "runtime/proc.go", count: 1,
+		why: "a program with cgo starts no template thread: whether it comes to run before the program ends is chance (3,095 Ir in 1 of 7 runs)",
+		variants: []variant{{
+			"\t\tstartTemplateThread()\n\t\tcgocall(_cgo_notify_runtime_init_done, nil)\n",
+			"\t\tcgocall(_cgo_notify_runtime_init_done, nil)\n",
+		}},
+	}, {
+		file: "runtime/proc.go", count: 1,
+		why: "without it threads are started by the one that needs them",
+		variants: []variant{{
+			`(gp.m.lockedExt != 0 || gp.m.incgo) && GOOS != "plan9" {`,
+			`(gp.m.lockedExt != 0 || gp.m.incgo) && newmHandoff.haveTemplateThread != 0 {`,
 		}},
 	}, {
 		file: "runtime/rand.go", count: 1,
@@ -133,6 +148,55 @@ var edits = []edit{
 		variants: []variant{{
 			"sigprocmask(_SIG_SETMASK, &sigBlocked, nil)\n",
 			"_ = sigBlocked\n",
+		}},
+	}, {
+		file: "runtime/time_fake.go", count: 1, clock: true,
+		why: "the virtual clock, without the tag faketime: packages that are not the toolchain's may have a use for it, and other code then",
+		variants: []variant{{
+			"//go:build faketime && !windows\n",
+			"//go:build linux\n",
+		}},
+	}, {
+		file: "runtime/time_nofake.go", count: 1, clock: true,
+		why: "instead of the real one",
+		variants: []variant{{
+			"//go:build !faketime\n",
+			"//go:build !linux\n",
+		}},
+	}, {
+		file: "runtime/timeasm.go", count: 1, clock: true,
+		why: "likewise",
+		variants: []variant{{
+			"//go:build !faketime && ",
+			"//go:build !linux && ",
+		}},
+	}, {
+		file: "runtime/time_linux_amd64.s", goarch: "amd64", count: 1, clock: true,
+		why: "likewise",
+		variants: []variant{{
+			"//go:build !faketime\n",
+			"//go:build !linux\n",
+		}},
+	}, {
+		file: "runtime/timestub.go", count: 1, clock: true,
+		why: "likewise, where there is no assembly",
+		variants: []variant{{
+			"//go:build !faketime && ",
+			"//go:build !linux && ",
+		}},
+	}, {
+		file: "syscall/time_fake.go", count: 1, clock: true,
+		why: "what is written to the standard streams has the virtual time in front, also by this package",
+		variants: []variant{{
+			"//go:build faketime\n",
+			"//go:build linux\n",
+		}},
+	}, {
+		file: "syscall/time_nofake.go", count: 1, clock: true,
+		why: "likewise",
+		variants: []variant{{
+			"//go:build !faketime\n",
+			"//go:build !linux\n",
 		}},
 	}, {
 		file: "runtime/time_fake.go", count: 1,
@@ -378,7 +442,7 @@ func perfgateReplay() {
 func apply(goarch string, f Flags, read func(file string) (string, error)) (files map[string]string, n int, err error) {
 	files = make(map[string]string)
 	for _, e := range edits {
-		if e.goarch != "" && e.goarch != goarch || e.sysmon && f.Sysmon {
+		if e.goarch != "" && e.goarch != goarch || e.sysmon && f.Sysmon || e.clock && f.Realtime {
 			continue
 		}
 		text, ok := files[e.file]

@@ -54,7 +54,7 @@ func (g *Go) BuildProbe(ctx context.Context, o *Overlay, tmp string, building fu
 	made := filepath.Join(tmp, "probe.bin")
 	out, err := process.Run(ctx, process.Command{
 		Path: g.command,
-		Args: []string{"build", "-o", made, "-overlay=" + o.File, "-tags=faketime", "-ldflags=-w", "."},
+		Args: []string{"build", "-o", made, "-overlay=" + o.File, "-ldflags=-w", "."},
 		Dir:  src,
 		Env:  append(append([]string{}, g.env...), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off"),
 	})

@@ -8,44 +8,57 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // inputFields are the members of go list's answer that an [inputPackage] has.
-const inputFields = "Dir,Name,Standard,Module,DefaultGODEBUG," +
+const inputFields = "ImportPath,Dir,Name,Standard,Module,DefaultGODEBUG," +
 	"GoFiles,CgoFiles,CFiles,CXXFiles,MFiles,HFiles,FFiles,SFiles,SwigFiles,SwigCXXFiles,SysoFiles,EmbedFiles"
 
 // An inputPackage is what go list says of the files that a package is made of.
 type inputPackage struct {
-	Dir, Name, DefaultGODEBUG                       string
+	ImportPath, Dir, Name, DefaultGODEBUG           string
 	Standard                                        bool
 	Module                                          *struct{ GoMod, GoVersion string }
 	GoFiles, CgoFiles, CFiles, CXXFiles, MFiles     []string
 	HFiles, FFiles, SFiles, SwigFiles, SwigCXXFiles []string
 	SysoFiles, EmbedFiles                           []string
+
+	sum func() (string, error) // hash, once
 }
 
-// inputs are what decides the code of a test binary beside the toolchain and
-// its settings. Files in the module cache are known by their module's version.
-type inputs struct {
-	facts []string
-	files []inputFile
+// inputs are the packages that a test binary is made of, by import path: with
+// the standard library, which someone may work on, and what is in the module
+// cache, where an edit leaves the version as it is.
+type inputs []*inputPackage
+
+// Inputs returns a hash of all that decides the code of the package's test
+// binary beside the toolchain and its settings. Where two are equal, the
+// binaries are, but for the paths of the source.
+//
+// A file is read once for all packages that were listed together.
+func (p Package) Inputs() (string, error) {
+	h := sha256.New()
+	for _, q := range p.inputs {
+		sum, err := q.sum()
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %s\n", q.ImportPath, sum)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-type inputFile struct{ id, path string }
-
-// add adds a package, which go list calls name.
-func (in *inputs) add(name string, p *inputPackage, modCache string) {
-	version := ""
+// hash returns a hash of a package's files and of how they are compiled.
+func (p *inputPackage) hash(modCache string) (string, error) {
+	h := sha256.New()
+	version, kept := "", ""
 	if p.Module != nil {
 		version = p.Module.GoVersion
 	}
-	rel, err := filepath.Rel(modCache, p.Dir)
-	if modCache != "" && err == nil && filepath.IsLocal(rel) {
-		in.facts = append(in.facts, name+" "+rel+" "+version)
-		return
+	if rel, err := filepath.Rel(modCache, p.Dir); modCache != "" && err == nil && filepath.IsLocal(rel) {
+		kept = rel // has the module's version, which is in the binary
 	}
-	in.facts = append(in.facts, name+" "+version+" "+p.DefaultGODEBUG)
+	fmt.Fprintf(h, "%q %q %q\n", version, kept, p.DefaultGODEBUG)
 	files := slices.Concat(p.GoFiles, p.CgoFiles, p.CFiles, p.CXXFiles, p.MFiles, p.HFiles, p.FFiles, p.SFiles,
 		p.SwigFiles, p.SwigCXXFiles, p.SysoFiles, p.EmbedFiles)
 	if profile := "default.pgo"; p.Name == "main" {
@@ -53,26 +66,13 @@ func (in *inputs) add(name string, p *inputPackage, modCache string) {
 			files = append(files, profile)
 		}
 	}
+	slices.Sort(files)
 	for _, f := range files {
 		// The main function of a test binary is generated from the others.
-		if !filepath.IsAbs(f) {
-			in.files = append(in.files, inputFile{name + " " + f, filepath.Join(p.Dir, f)})
+		if filepath.IsAbs(f) {
+			continue
 		}
-	}
-}
-
-// Inputs returns a hash of all that decides the code of the package's test
-// binary beside the toolchain and its settings. Where two are equal, the
-// binaries are, but for the paths of the source.
-func (p Package) Inputs() (string, error) {
-	h := sha256.New()
-	slices.Sort(p.inputs.facts)
-	for _, f := range p.inputs.facts {
-		fmt.Fprintf(h, "%q\n", f)
-	}
-	slices.SortFunc(p.inputs.files, func(a, b inputFile) int { return strings.Compare(a.id, b.id) })
-	for _, f := range p.inputs.files {
-		if err := HashFile(h, f.id, f.path); err != nil {
+		if err := HashFile(h, f, filepath.Join(p.Dir, f)); err != nil {
 			return "", err
 		}
 	}

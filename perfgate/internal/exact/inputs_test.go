@@ -1,8 +1,11 @@
 package exact
 
 import (
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -81,5 +84,99 @@ func TestInputs(t *testing.T) {
 	put("near", map[string]string{"go.mod": "module example.com/near\n\ngo 1.21\n"})
 	if hash("m") == first {
 		t.Error("another language version of a dependency has the same inputs")
+	}
+}
+
+// TestInputsElsewhere: the standard library and the module cache are files like
+// others, which someone edits.
+func TestInputsElsewhere(t *testing.T) {
+	root, used := t.TempDir(), "container/ring/ring.go"
+	linkRoot(t, root, used)
+	t.Setenv("GOROOT", root)
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOWORK", "off")
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := writeOnce(filepath.Join(dir, name), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("m/go.mod", "module example.com/m\n\ngo 1.24\n\nrequire example.com/near v0.0.0\n\nreplace example.com/near => ../cache/near\n")
+	put("m/m_test.go", "package m\n\nimport (\n\t_ \"container/ring\"\n\n\t_ \"example.com/near\"\n)\n")
+	put("cache/near/go.mod", "module example.com/near\n\ngo 1.24\n")
+	put("cache/near/near.go", "package near\n")
+	g, err := FindGo(t.Context(), filepath.Join(dir, "m"), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.ModCache = filepath.Join(dir, "cache")
+	seen := make(map[string]bool)
+	hash := func() string {
+		t.Helper()
+		pkgs, err := g.Packages(t.Context(), Flags{}, []string{"."})
+		if err != nil || len(pkgs) != 1 || pkgs[0].Err != "" {
+			t.Fatalf("got %+v, %v", pkgs, err)
+		}
+		sum, err := pkgs[0].Inputs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	seen[hash()] = true
+	put("cache/near/near.go", "package near\n\n// Edited.\n")
+	seen[hash()] = true
+	if err := os.WriteFile(filepath.Join(root, "src", used), []byte("package ring\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	seen[hash()] = true
+	if len(seen) != 3 {
+		t.Errorf("got %d different inputs, want 3", len(seen))
+	}
+}
+
+// linkRoot makes a GOROOT of links to the files of the one in use, and a copy of
+// one of its source files.
+func linkRoot(t *testing.T, root, copied string) {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	real := strings.TrimSpace(string(out))
+	err = filepath.WalkDir(real, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(real, path)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(root, rel)
+		switch {
+		case rel == "." || rel == "src":
+			return os.MkdirAll(to, 0o777)
+		case !strings.HasPrefix(rel, "src"+string(filepath.Separator)):
+			err = os.Symlink(path, to)
+		case d.IsDir() && (d.Name() == "testdata" || rel == filepath.Join("src", "cmd")):
+		case d.IsDir():
+			return os.MkdirAll(to, 0o777)
+		case rel == filepath.Join("src", copied):
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(to, text, 0o666)
+		default:
+			err = os.Symlink(path, to)
+		}
+		if err == nil && d.IsDir() {
+			return filepath.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -165,8 +165,8 @@ func TestOverlay(t *testing.T) {
 	if err := json.Unmarshal(text, &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Replace) != 15 || len(o.Edited) != 15 || !slices.IsSorted(o.Edited) {
-		t.Errorf("got %d files, edited %q, want 15", len(list.Replace), o.Edited)
+	if len(list.Replace) != 21 || len(o.Edited) != 21 || !slices.IsSorted(o.Edited) {
+		t.Errorf("got %d files, edited %q, want 21", len(list.Replace), o.Edited)
 	}
 	for was, is := range list.Replace {
 		a, err := os.ReadFile(was)
@@ -313,7 +313,7 @@ func TestFlag(t *testing.T) {
 		g          *Go
 		user, want string
 	}{
-		{g, "", "c,faketime"}, {g, "x,y", "x,y,faketime"}, {new(Go), "", "faketime"},
+		{g, "", "c"}, {g, "x,y", "x,y"}, {new(Go), "", ""},
 	} {
 		if got := test.g.tags(Flags{Tags: test.user}); got != test.want {
 			t.Errorf("%q: got %q, want %q", test.user, got, test.want)
@@ -397,7 +397,8 @@ func TestPackages(t *testing.T) {
 		"testdata/x/x.go":    "package x\n",
 		"nested/go.mod":      "module example.com/nested\n",
 		"nested/n_test.go":   "package nested\n",
-		"faketime/f_test.go": "//go:build faketime\n\npackage f\n\nfunc BenchmarkF(b *testing.B) {}\n",
+		"faketime/f.go":      "//go:build faketime\n\npackage f\n\nimport _ \"example.com/m/none\"\n", // no tag of ours
+		"faketime/f_test.go": "package f\n\nimport \"testing\"\n\nfunc BenchmarkF(b *testing.B) {}\n",
 	} {
 		if err := writeOnce(filepath.Join(dir, name), []byte(text)); err != nil {
 			t.Fatal(err)
@@ -434,7 +435,7 @@ func TestPackages(t *testing.T) {
 	if want := []string{"a", "bad", "faketime", "native", "net", "syntax", "tagged", "uses"}; !slices.Equal(names, want) && !slices.Equal(names, slices.DeleteFunc(want, func(s string) bool { return s == "tagged" })) {
 		t.Errorf("got %q, want %q", names, want)
 	}
-	for name, cgo := range map[string]bool{"a": false, "native": true, "uses": true, "net": false} {
+	for name, cgo := range map[string]bool{"a": false, "native": true, "uses": true, "net": false, "faketime": false} {
 		if p := all[name]; p.CGO != cgo || p.Err != "" {
 			t.Errorf("%s: got %+v, want cgo %v and no fault", name, p, cgo)
 		}

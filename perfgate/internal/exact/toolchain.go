@@ -235,7 +235,7 @@ func (g *Go) Settings(f Flags) []string {
 			all = append(all, "-"+name+"="+value)
 		}
 	}
-	add("tags", strings.TrimSuffix(strings.TrimSuffix(g.tags(f), "faketime"), ","))
+	add("tags", g.tags(f))
 	if len(f.GCFlags) == 0 {
 		f.GCFlags = []string{g.flag("gcflags")}
 	}
