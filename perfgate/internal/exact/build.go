@@ -91,6 +91,7 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 			return nil, fmt.Errorf("listing packages: %w", err)
 		}
 		found = append(found, p)
+		p.inputs.readStandard()
 	}
 	return found, nil
 }

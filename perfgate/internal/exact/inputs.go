@@ -31,6 +31,17 @@ type inputPackage struct {
 // cache, where an edit leaves the version as it is.
 type inputs []*inputPackage
 
+// readStandard reads the files of the standard library, a thousand or so, before
+// anyone asks: while packages are listed there is time. An error comes again
+// when someone does.
+func (in inputs) readStandard() {
+	for _, p := range in {
+		if p.Standard {
+			p.sum()
+		}
+	}
+}
+
 // Inputs returns a hash of all that decides the code of the package's test
 // binary beside the toolchain and its settings. Where two are equal, the
 // binaries are, but for the paths of the source.
