@@ -212,7 +212,7 @@ func (s *Session) readList(p exact.Package, out process.Output) (leaves []leaf, 
 	}
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		if !has[name] && !failedChild[name] {
-			faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name}, "fails: "+orNone(failed[name])))
+			faults = append(faults, gate.BrokenSample(gate.Key{Pkg: p.ImportPath, Name: name}, "fails: "+withCure(orNone(failed[name]))))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(skipped)) {

@@ -90,7 +90,7 @@ func (s *Session) median(ctx context.Context, l leaf, k int) (gate.Sample, error
 	var all []gate.Sample
 	for range spreadRuns {
 		one, err := s.sample(ctx, l, k, nil)
-		if err != nil || one.Fault != nil {
+		if err != nil || one.Fault != nil && one.Fault.Verdict != gate.Empty {
 			return one, err
 		}
 		all = append(all, one)
@@ -99,6 +99,9 @@ func (s *Session) median(ctx context.Context, l leaf, k int) (gate.Sample, error
 	m := all[len(all)/2]
 	// Equal by chance is not exact.
 	m.Spread = max(1, all[len(all)-1].IrPerOp-all[0].IrPerOp)
+	if m.Fault != nil && m.Spread > emptyLoop*gate.Slope(1, 0) {
+		m.Fault.Reason = fmt.Sprintf("%v Ir/op is the median of runs that are %v Ir/op apart: that is more than an iteration costs", m.IrPerOp, m.Spread)
+	}
 	return m, nil
 }
 
@@ -331,7 +334,15 @@ func describeEnd(err error, out process.Output, name string) string {
 	if err != nil {
 		status = err.Error()
 	}
-	return status + firstOutput(out, name)
+	return status + withCure(firstOutput(out, name))
+}
+
+// withCure adds to a program's words what lets it go on, where we know that.
+func withCure(text string) string {
+	if strings.Contains(text, "executable file not found in $PATH") {
+		text += " (programs see none of your variables: give it yours with -env PATH=$PATH)"
+	}
+	return text
 }
 
 func firstOutput(out process.Output, name string) string {

@@ -486,3 +486,47 @@ func TestDescribeEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestMedian: counts that scatter by more than an iteration costs tell nothing,
+// and are not taken for a loop without work.
+func TestMedian(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		perOp   int64
+		scatter int64 // of the longer run, in turn over and under its count
+		want    string
+	}{
+		{"little", 250, 100, ""},
+		{"over the work", 0, 1_000_000, "0 Ir/op is the median of runs that are 20000 Ir/op apart: that is more than an iteration costs"},
+		{"none", 0, 0, "0 Ir/op, does the benchmark ignore b.N?"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			turn := int64(0)
+			s := session(t, &script{base: 2_000_000, perOp: test.perOp, change: func(n int, r *count.Result) error {
+				if n == 201 {
+					r.Total += test.scatter * (turn%3 - 1)
+					turn++
+				}
+				return nil
+			}})
+			s.req.Flags.Sysmon = true
+			got, err := s.measure(t.Context(), theLeaf, 2, false)
+			why := ""
+			if got.Fault != nil {
+				why = got.Fault.Reason
+			}
+			if err != nil || why != test.want || got.Spread == 0 {
+				t.Errorf("got %+v, %q, %v, want %q and a spread", got, why, err, test.want)
+			}
+		})
+	}
+}
+
+func TestWithCure(t *testing.T) {
+	if got := withCure(`a_test.go:1: exec: "go": executable file not found in $PATH`); !strings.HasSuffix(got, "in $PATH (programs see none of your variables: give it yours with -env PATH=$PATH)") {
+		t.Errorf("got %q", got)
+	}
+	if got := withCure("no"); got != "no" {
+		t.Errorf("got %q, want it as it was", got)
+	}
+}
