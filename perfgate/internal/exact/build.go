@@ -56,6 +56,9 @@ func (f Flags) Exact() bool { return !f.Sysmon && !f.Realtime }
 //
 // A package is listed as it is built, see [Package.CGO]: with other files than
 // that, and what they import, it is another package.
+//
+// The packages that the user named are those of the first call: later ones, also
+// of [Go.In], list some of them again.
 func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Package, error) {
 	cgo := os.Getenv("CGO_ENABLED") != "0"
 	all, err := g.list(ctx, f, cgo, patterns)
@@ -65,6 +68,9 @@ func (g *Go) Packages(ctx context.Context, f Flags, patterns []string) ([]Packag
 	paths := all.matches()
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
+	}
+	if g.named == nil {
+		g.named = paths
 	}
 	graphs := make(map[string][]*listed)
 	var unlike []string
@@ -287,9 +293,7 @@ func (g *Go) build(ctx context.Context, o *Overlay, p Package, f Flags, binary, 
 	args := []string{"test", "-c", "-vet=off", "-o", binary, "-overlay=" + o.File, "-tags=" + g.tags(f),
 		"-ldflags=" + strings.TrimSpace(g.flag("ldflags")+" "+ldflags)}
 	args = append(args, more...)
-	for _, flags := range f.GCFlags {
-		args = append(args, "-gcflags="+flags)
-	}
+	args = append(args, g.packageFlags(f, p)...)
 	out, err := g.run(ctx, cgoEnv(p.CGO), append(args, p.ImportPath)...)
 	if err != nil {
 		return explain(err, out)

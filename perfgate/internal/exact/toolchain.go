@@ -32,6 +32,7 @@ type Go struct {
 	flags   []string // fields of GOFLAGS
 	fips    string   // GOFIPS140
 	dir     string
+	named   []string // import paths of the packages that the user named
 }
 
 // FindGo asks the go command in PATH which toolchain the module in dir is built
@@ -236,8 +237,11 @@ func (g *Go) Settings(f Flags) []string {
 		}
 	}
 	add("tags", g.tags(f))
-	if len(f.GCFlags) == 0 {
-		f.GCFlags = []string{g.flag("gcflags")}
+	values := g.values("gcflags")
+	for i, flags := range values {
+		if !forNamed(flags) || !slices.ContainsFunc(slices.Concat(values[i+1:], f.GCFlags), forNamed) {
+			add("gcflags", flags) // no later one replaces it
+		}
 	}
 	for _, flags := range f.GCFlags {
 		add("gcflags", flags)
@@ -259,7 +263,7 @@ func (g *Go) Settings(f Flags) []string {
 
 // BuildSettings returns everything beside the source and the toolchain that goes
 // into a build without cgo: GOFLAGS, and the contents of the files that they
-// name.
+// name. See also [Go.PackageSettings].
 func (g *Go) BuildSettings() ([]string, error) {
 	all := slices.Clone(g.flags)
 	for _, name := range []string{"pgo", "overlay", "modfile"} {
@@ -277,6 +281,67 @@ func (g *Go) BuildSettings() ([]string, error) {
 		all = append(all, digest(string(text)))
 	}
 	return all, nil
+}
+
+// PackageSettings returns what the flags and GOFLAGS ask for some of the packages
+// that p is made of.
+func (g *Go) PackageSettings(f Flags, p Package) []string {
+	all := g.packageFlags(f, p)
+	values := slices.Concat(f.GCFlags, g.values("gcflags"), g.values("asmflags"), g.values("ldflags"))
+	if slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(strings.TrimSpace(v), ".") }) {
+		all = append(all, g.dir) // a pattern names a folder from here
+	}
+	return all
+}
+
+// packageFlags returns the arguments of go test -c that give each package its
+// -gcflags and -asmflags. Without a pattern a value holds for the packages that
+// are named, but test binaries are built one by one: here it is given for the
+// others that the user named, too. Of several the last that matches counts, so
+// those in GOFLAGS come again.
+func (g *Go) packageFlags(f Flags, p Package) []string {
+	var others []string
+	for _, q := range p.inputs {
+		path, _, _ := strings.Cut(q.ImportPath, " ") // "path [test]"
+		if path != p.ImportPath && slices.Contains(g.named, path) && !slices.Contains(others, path) {
+			others = append(others, path)
+		}
+	}
+	var args []string
+	give := func(name string, own []string) {
+		values := own
+		if len(others) > 0 {
+			values = slices.Concat(g.values(name), own)
+		}
+		for _, v := range values {
+			for _, path := range others {
+				if forNamed(v) {
+					args = append(args, "-"+name+"="+path+"="+v)
+				}
+			}
+			args = append(args, "-"+name+"="+v) // the last is what the binary says of itself
+		}
+	}
+	give("gcflags", f.GCFlags)
+	give("asmflags", nil)
+	return args
+}
+
+// forNamed reports whether a value of -gcflags and the like is for the packages
+// that are named, as there is no pattern in it.
+func forNamed(value string) bool {
+	value = strings.TrimSpace(value)
+	return value == "" || value[0] == '-'
+}
+
+// values returns all values of a flag in GOFLAGS.
+func (g *Go) values(name string) (all []string) {
+	for _, f := range g.flags {
+		if n, v, ok := strings.Cut(strings.TrimLeft(f, "-"), "="); n == name && ok {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // flag returns the value of a flag in GOFLAGS, "true" for one without a value,

@@ -336,6 +336,7 @@ func (s *Session) Inputs(pkg string) (string, error) {
 			return "", err
 		}
 		settings, err := s.Go.BuildSettings()
+		settings = append(settings, s.Go.PackageSettings(s.req.Flags, p)...)
 		how := fmt.Sprintf("%+v %+v %q %q %q %q %q", s.Target, s.Toolchain, settings, s.req.Bench, s.req.Skip, s.req.Args, s.req.Env)
 		return digestAll(pkg, p.Dir, source, data, s.overlay.Hash, s.identity, how), err
 	}
