@@ -280,7 +280,22 @@ func (g *Go) BuildSettings() ([]string, error) {
 		}
 		all = append(all, digest(string(text)))
 	}
-	return all, nil
+	return append(all, g.toolStamps()...), nil
+}
+
+// toolStamps tells apart what someone who works on Go builds: the version of
+// tools between releases is that of their commit.
+func (g *Go) toolStamps() (all []string) {
+	if !strings.Contains(g.Version, "devel") {
+		return nil
+	}
+	for _, tool := range []string{"asm", "compile", "link"} {
+		info, err := os.Stat(filepath.Join(g.Root, "pkg", "tool", g.GOOS+"_"+g.GOARCH, tool))
+		if err == nil {
+			all = append(all, fmt.Sprint(tool, " ", info.Size(), " ", info.ModTime().UnixNano()))
+		}
+	}
+	return all
 }
 
 // PackageSettings returns what the flags and GOFLAGS ask for some of the packages

@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -33,6 +34,28 @@ func TestPackageFlags(t *testing.T) {
 		g := &Go{named: test.named, flags: test.goflags}
 		if got := g.packageFlags(Flags{GCFlags: test.flags}, p); !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestToolStamps: a compiler that was built again is another one between releases.
+func TestToolStamps(t *testing.T) {
+	for version, same := range map[string]bool{"go1.26.8": true, "devel go1.27-0123456789": false, "go1.27-devel_0123456789": false} {
+		g := &Go{Version: version, Root: t.TempDir(), GOOS: "linux", GOARCH: "amd64"}
+		var seen [][]string
+		for _, text := range []string{"one", "other"} {
+			tool := filepath.Join(g.Root, "pkg", "tool", "linux_amd64", "compile")
+			if err := writeOnce(tool, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			settings, err := g.BuildSettings()
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen = append(seen, settings)
+		}
+		if got := slices.Equal(seen[0], seen[1]); got != same {
+			t.Errorf("%s: got the same %v, want %v", version, got, same)
 		}
 	}
 }
