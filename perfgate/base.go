@@ -235,7 +235,9 @@ func firstLine(s string) string {
 }
 
 // storeResults keeps what was measured of packages that have no fault there. A
-// result that cannot be kept is measured again the next time.
+// result that cannot be kept is measured again the next time: one of which
+// something outside of the tree, where links and paths may lead, changed since the
+// command began.
 func (b *base) storeResults(measured []gate.Sample, side measure.Side) {
 	whole := make(map[string]bool)
 	for _, s := range measured {
@@ -247,10 +249,12 @@ func (b *base) storeResults(measured []gate.Sample, side measure.Side) {
 	for k, apart := range side.Apart {
 		whole[k.Pkg] = whole[k.Pkg] && apart.New && apart.Reason == ""
 	}
+	began := measure.Began(b.head.Scratch())
+	changed := began.Packages(b.tree)
 	for pkg := range whole {
 		key := b.keys[pkg]
 		files, ok := b.tree.Reads(pkg)
-		if !whole[pkg] || key == "" || !ok {
+		if !whole[pkg] || key == "" || !ok || changed(pkg) {
 			continue
 		}
 		samples := slices.DeleteFunc(slices.Clone(side.Samples), func(s gate.Sample) bool { return s.Pkg != pkg })
@@ -260,7 +264,7 @@ func (b *base) storeResults(measured []gate.Sample, side measure.Side) {
 				d.AddUncounted(k)
 			}
 		}
-		if b.results.store(key, d, files) != nil {
+		if b.results.store(key, d, files, began.Changed) != nil {
 			b.results.forget(key)
 		}
 	}

@@ -69,14 +69,19 @@ func (r results) load(key string) *report.Document {
 }
 
 // store writes a document that depends on files too, and removes what is old.
-// Files that cannot be seen again as they are make it do nothing.
-func (r results) store(key string, d *report.Document, files []string) error {
+// Files that cannot be seen again as they are make it do nothing, and so do those
+// that changed while it was made: it is of no one content of them. What is stored
+// already stays, as it was right for the files that it names.
+func (r results) store(key string, d *report.Document, files []string, changed func(path string) bool) error {
 	seen := make([]seenFile, len(files))
 	for i, f := range files {
 		var ok bool
 		if seen[i], ok = see(f); !ok {
 			return nil
 		}
+	}
+	if slices.ContainsFunc(files, changed) { // after they were seen
+		return nil
 	}
 	var body bytes.Buffer
 	if err := json.NewEncoder(&body).Encode(seen); err != nil {

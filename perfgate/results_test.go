@@ -16,6 +16,8 @@ func storedDocument() *report.Document {
 	return report.New(gate.Target{GOOS: "linux"}, gate.Toolchain{}, []gate.Sample{s}, report.Run{Totals: []report.Total{}})
 }
 
+func unchanged(string) bool { return false }
+
 func TestResults(t *testing.T) {
 	dir := t.TempDir()
 	r := results{t.TempDir()}
@@ -26,7 +28,7 @@ func TestResults(t *testing.T) {
 	files := []string{read, filepath.Join(dir, "absent"), dir, os.DevNull}
 	put := func() {
 		t.Helper()
-		if err := r.store("k", storedDocument(), files); err != nil {
+		if err := r.store("k", storedDocument(), files, unchanged); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,7 +75,7 @@ func TestResults(t *testing.T) {
 	}
 	r.forget("k")
 	for _, uncertain := range []string{"/proc/self/stat", "/dev/random"} {
-		if err := r.store("k", storedDocument(), []string{uncertain}); err != nil || r.load("k") != nil {
+		if err := r.store("k", storedDocument(), []string{uncertain}, unchanged); err != nil || r.load("k") != nil {
 			t.Errorf("%s: it is stored", uncertain)
 		}
 	}

@@ -33,6 +33,9 @@ func withSession(ctx context.Context, o *options, std streams, f func(*measure.S
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Remove()) }()
+	if err := measure.Begin(dir.Path); err != nil {
+		return 0, err
+	}
 	defer process.Adopt()()
 	p := newProgress(std.err)
 	p.phases = o.verbose

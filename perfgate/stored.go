@@ -21,6 +21,7 @@ func freshFlag(o *options, fs *flag.FlagSet) {
 type memory struct {
 	session *measure.Session
 	results results
+	began   *measure.Start
 	inputs  map[string]string // by package
 	exact   bool              // counts repeat
 	verify  bool
@@ -30,7 +31,7 @@ type memory struct {
 
 func newMemory(s *measure.Session, o *options) *memory {
 	m := &memory{
-		session: s, results: results{filepath.Join(s.Go.Cache, "results")}, inputs: make(map[string]string),
+		session: s, results: results{filepath.Join(s.Go.Cache, "results")}, began: measure.Began(s.Scratch()), inputs: make(map[string]string),
 		exact: o.request.Flags.Exact(), verify: o.verify, fresh: o.fresh || o.verify || !o.request.Flags.Exact(),
 	}
 	for _, p := range s.Packages {
@@ -107,8 +108,8 @@ func (m *memory) recall(pkg string, budgets gate.Budgets) []gate.Sample {
 	return samples
 }
 
-// remember keeps the samples of packages that have no fault. What cannot be
-// kept is measured again the next time.
+// remember keeps the samples of packages that have no fault and did not change
+// since the command began. What cannot be kept is measured again the next time.
 func (m *memory) remember(samples []gate.Sample, budgets gate.Budgets) {
 	if !m.exact {
 		return
@@ -119,14 +120,18 @@ func (m *memory) remember(samples []gate.Sample, budgets gate.Budgets) {
 		packages[s.Pkg] = append(packages[s.Pkg], s)
 		faulty[s.Pkg] = faulty[s.Pkg] || s.Fault != nil
 	}
+	changed := m.began.Packages(m.session)
 	for pkg, of := range packages {
 		files, ok := m.session.Reads(pkg)
 		key := m.key(pkg, budgets)
 		if key == "" || faulty[pkg] || !ok {
 			continue
 		}
+		if inputs, err := m.session.Inputs(pkg); err != nil || inputs != m.inputs[pkg] || changed(pkg) {
+			continue // which content was measured is not known
+		}
 		d := report.New(m.session.Target, m.session.Toolchain, of, report.Run{Totals: []report.Total{}})
-		if m.results.store(key, d, files) != nil {
+		if m.results.store(key, d, files, m.began.Changed) != nil {
 			m.results.forget(key)
 		}
 	}

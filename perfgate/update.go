@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -71,8 +72,10 @@ func update(ctx context.Context, o *options, std streams) (int, error) {
 			return 0, err
 		}
 		file, _, err := readBudgets(path)
+		m := newMemory(s, o) // before anything is measured
+		dir := filepath.Dir(path)
 		if err == nil {
-			err = writable(path)
+			err = m.began.Own(dir, func() error { return writable(path) })
 		}
 		if err == nil && !o.allowIncrease {
 			err = file.SameToolchain(s.Target, s.Toolchain)
@@ -87,15 +90,17 @@ func update(ctx context.Context, o *options, std streams) (int, error) {
 		p.clear()
 		var steps []gate.Step
 		var recorded gate.Budgets
-		err = changeBudgets(ctx, path, func(f *gate.File) (err error) {
-			steps, err = f.Update(s.Target, s.Toolchain, samples, s.Scope(), gate.UpdateOptions{AllowIncrease: o.allowIncrease, Reason: o.reason, Limits: o.limits})
-			recorded = f.Budgets(s.Target, s.Toolchain)
-			return err
+		err = m.began.Own(dir, func() error {
+			return changeBudgets(ctx, path, func(f *gate.File) (err error) {
+				steps, err = f.Update(s.Target, s.Toolchain, samples, s.Scope(), gate.UpdateOptions{AllowIncrease: o.allowIncrease, Reason: o.reason, Limits: o.limits})
+				recorded = f.Budgets(s.Target, s.Toolchain)
+				return err
+			})
 		})
 		if err != nil {
 			return 0, err
 		}
-		newMemory(s, o).remember(samples, recorded)
+		m.remember(samples, recorded)
 		writeSteps(std, steps, o, time.Since(start))
 		return updateStatus(steps), nil
 	})
