@@ -102,16 +102,25 @@ func (r results) store(key string, d *report.Document, files []string, changed f
 }
 
 // A seenFile is a file that benchmarks looked at.
+//
+// Note: its time is not part of it, although a benchmark may see that. In a fresh
+// checkout, and after a build that writes the same files again, all times are others.
 type seenFile struct {
 	Path string
-	Sum  string // of a file's content or a folder's names; "" if there was none
+	Link string      // what a symbolic link says
+	Mode fs.FileMode // of what it leads to
+	Sum  string      // of a file's content or a folder's names; "" if there was none
 }
 
 // see looks at a file. ok is false for what may change without a trace, such as
 // a device or what the kernel makes up.
 func see(path string) (f seenFile, ok bool) {
 	f.Path = path
+	f.Link, _ = os.Readlink(path) // which fails for what is no link
 	info, err := os.Stat(path)
+	if err == nil {
+		f.Mode = info.Mode()
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return f, true
