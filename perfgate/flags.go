@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 // options are the parsed and validated flags of a command.
 type options struct {
 	request       measure.Request
+	shortGiven    bool // -short is on the command line, which GOFLAGS gives way to
 	verify        bool
 	verbose       bool
 	format        string
@@ -101,7 +103,7 @@ func parseOptions(c command, args []string) (*options, error) {
 	}
 	for {
 		if err := fs.Parse(args); err != nil {
-			return nil, unknownFlag(err)
+			return nil, unknownFlag(c, err)
 		}
 		if args = fs.Args(); len(args) == 0 {
 			break
@@ -109,6 +111,7 @@ func parseOptions(c command, args []string) (*options, error) {
 		o.request.Patterns = append(o.request.Patterns, args[0])
 		args = args[1:]
 	}
+	fs.Visit(func(f *flag.Flag) { o.shortGiven = o.shortGiven || f.Name == "short" })
 	if err := o.validate(c); err != nil {
 		return nil, err
 	}
@@ -133,8 +136,8 @@ var foreignFlags = []struct {
 }
 
 // unknownFlag adds to the error of a flag that there is not what go test's users
-// may have meant.
-func unknownFlag(err error) error {
+// may have meant, and where the flag is that other commands have.
+func unknownFlag(c command, err error) error {
 	_, name, ok := strings.Cut(err.Error(), "flag provided but not defined: -")
 	if !ok {
 		return err
@@ -144,7 +147,60 @@ func unknownFlag(err error) error {
 			return fmt.Errorf("%w: %s", err, strings.ReplaceAll(f.instead, "%s", name))
 		}
 	}
+	if name == "sysmon" || name == "realtime" {
+		return fmt.Errorf("%w: counts with -%s are not exact, so %s has no such flag; perfgate run and check -base have", err, name, c.name)
+	}
 	return fmt.Errorf("%w: flags of the test binary go after -args", err)
+}
+
+// checkArgs reports an error for a flag of package testing among what is for the
+// test binary: perfgate gives those itself, and of two the second would count.
+// Flags that the program defines are its own, and after "--" nothing is a flag.
+func checkArgs(args []string) error {
+	for _, a := range args {
+		if a == "--" {
+			return nil
+		}
+		spelled, _, _ := strings.Cut(a, "=")
+		dashes, name, ok := strings.Cut(spelled, "test.")
+		if !ok || dashes != "-" && dashes != "--" {
+			continue
+		}
+		instead := "perfgate decides the flags of package testing"
+		if slices.Contains([]string{"bench", "short", "skip", "timeout"}, name) {
+			instead = fmt.Sprintf("give -%s to perfgate itself, before -args", name)
+		}
+		for _, f := range foreignFlags {
+			if slices.Contains(f.names, name) && !strings.Contains(f.instead, "%s") {
+				instead = f.instead
+			}
+		}
+		return fmt.Errorf("%s after -args: %s", spelled, instead)
+	}
+	return nil
+}
+
+// goFlags takes -short from GOFLAGS, as go test does, and reports an error for a flag
+// there with which nothing can be counted.
+func (o *options) goFlags(g *exact.Go) error {
+	for _, s := range g.Settings(exact.Flags{}) {
+		name, value, _ := strings.Cut(s, "=")
+		if on, _ := strconv.ParseBool(value); on && slices.Contains([]string{"-race", "-msan", "-asan"}, name) {
+			return fmt.Errorf("GOFLAGS has %s: programs with a sanitizer cannot be counted; leave it out of GOFLAGS, as in GOFLAGS= perfgate ...", name)
+		}
+	}
+	if o.shortGiven {
+		return nil
+	}
+	settings, _ := g.BuildSettings() // what cannot be read is an error of the build
+	for _, s := range settings {
+		name, value, ok := strings.Cut(strings.TrimLeft(s, "-"), "=")
+		if strings.TrimPrefix(name, "test.") == "short" {
+			on, _ := strconv.ParseBool(value)
+			o.request.Short = on || !ok
+		}
+	}
+	return nil
 }
 
 // selection returns the flags and packages that select what this command is
@@ -213,6 +269,9 @@ func (o *options) validate(c command) error {
 		if err := measure.CheckPattern(pattern); err != nil {
 			return fmt.Errorf("%s %q: %w", name, pattern, err)
 		}
+	}
+	if err := checkArgs(o.request.Args); err != nil {
+		return err
 	}
 	if i := slices.IndexFunc(o.request.Patterns, func(p string) bool { return strings.HasSuffix(p, ".go") }); i >= 0 && c.name != "explain" {
 		return fmt.Errorf("%s is a file: perfgate measures packages, name its folder", o.request.Patterns[i])

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/cachegrind"
+	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 	"github.com/cachekit-go/cachekit/perfgate/internal/process"
@@ -37,6 +39,14 @@ func withSession(ctx context.Context, o *options, std streams, f func(*measure.S
 		return 0, err
 	}
 	defer process.Adopt()()
+	g, err := exact.FindGo(ctx, o.request.Dir, dir.Path)
+	if err != nil {
+		return 0, err
+	}
+	if err := o.goFlags(g); err != nil {
+		fmt.Fprintf(std.err, "perfgate: %v\n", err)
+		return gate.ExitUsage, nil
+	}
 	p := newProgress(std.err)
 	p.phases = o.verbose
 	defer p.clear()
