@@ -93,7 +93,8 @@ func (b *Start) before(path string, info fs.FileInfo) bool {
 
 // Packages returns what tells whether something that a package's test binary is
 // made of may have changed. It looks at each folder once. What is in our own
-// folder, as a base is, only we change.
+// folder, as a base is, only we change; the standard library and the module cache
+// nobody does, but go may have filled that only now.
 func (b *Start) Packages(s *Session) func(pkg string) bool {
 	common := slices.ContainsFunc(s.buildFiles(), func(f string) bool { return b.foreign(f) && b.Changed(f) })
 	folders := make(map[string]bool)
