@@ -186,7 +186,7 @@ func (o *options) goFlags(g *exact.Go) error {
 	for _, s := range g.Settings(exact.Flags{}) {
 		name, value, _ := strings.Cut(s, "=")
 		if on, _ := strconv.ParseBool(value); on && slices.Contains([]string{"-race", "-msan", "-asan"}, name) {
-			return fmt.Errorf("GOFLAGS has %s: programs with a sanitizer cannot be counted; leave it out of GOFLAGS, as in GOFLAGS= perfgate ...", name)
+			return fmt.Errorf("GOFLAGS has %s: programs with a sanitizer cannot be counted; leave it out, as with GOFLAGS= before the command", name)
 		}
 	}
 	if o.shortGiven {
