@@ -95,33 +95,36 @@ func (d *diagnosis) examine(ctx context.Context, std streams) {
 		d.check("temporary", "", err)
 		return
 	}
-	if d.toolchain(ctx, module, dir.Path) && haveValgrind {
-		d.measure(ctx, module, valgrind, dir.Path, std)
+	if g := d.toolchain(ctx, module, dir.Path); g != nil && haveValgrind {
+		d.measure(ctx, g, module, valgrind, dir.Path, std)
 	}
 }
 
-// toolchain writes which Go there is, and whether it can be made deterministic.
-func (d *diagnosis) toolchain(ctx context.Context, module, dir string) bool {
-	g, err := exact.FindGo(ctx, module, dir)
+// toolchain writes which Go there is, and whether it can be made deterministic. It
+// returns nil if not.
+func (d *diagnosis) toolchain(ctx context.Context, module, dir string) *exact.Go {
+	g, err := measure.FindGo(ctx, module, dir)
 	if err != nil {
-		return d.check("toolchain", "", err)
+		d.check("toolchain", "", err)
+		return nil
 	}
 	d.line(true, "toolchain", fmt.Sprintf("%s (%s)", g.Version, g.Root))
 	overlay, err := g.Overlay(exact.Flags{})
 	if err != nil {
-		return d.check("edits", "", err)
+		d.check("edits", "", err)
+		return nil
 	}
 	d.line(true, "edits", fmt.Sprintf("apply: %s", strings.Join(overlay.Edited, " ")))
 	d.line(true, "cache", g.Cache)
-	return true
+	return g
 }
 
 // measure looks at the CPU and counts the benchmarks of the module twice.
-func (d *diagnosis) measure(ctx context.Context, module string, valgrind *cachegrind.Valgrind, dir string, std streams) {
+func (d *diagnosis) measure(ctx context.Context, g *exact.Go, module string, valgrind *cachegrind.Valgrind, dir string, std streams) {
 	p := newProgress(std.err)
 	defer p.clear()
 	request := measure.Request{Dir: module, Patterns: []string{"."}, Jobs: runtime.NumCPU(), Timeout: time.Minute}
-	s, err := measure.Open(ctx, request, instrument(valgrind), dir, p.event)
+	s, err := measure.Open(ctx, g, request, instrument(valgrind), dir, p.event)
 	if err != nil {
 		d.check("counts", "", err)
 		return

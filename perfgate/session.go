@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/cachegrind"
-	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
 	"github.com/cachekit-go/cachekit/perfgate/internal/gate"
 	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 	"github.com/cachekit-go/cachekit/perfgate/internal/process"
@@ -39,7 +38,7 @@ func withSession(ctx context.Context, o *options, std streams, f func(*measure.S
 		return 0, err
 	}
 	defer process.Adopt()()
-	g, err := exact.FindGo(ctx, o.request.Dir, dir.Path)
+	g, err := measure.FindGo(ctx, o.request.Dir, dir.Path)
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +49,7 @@ func withSession(ctx context.Context, o *options, std streams, f func(*measure.S
 	p := newProgress(std.err)
 	p.phases = o.verbose
 	defer p.clear()
-	s, err := measure.Open(ctx, o.request, instrument(valgrind), dir.Path, p.event)
+	s, err := measure.Open(ctx, g, o.request, instrument(valgrind), dir.Path, p.event)
 	if err != nil {
 		return 0, err
 	}

@@ -27,7 +27,7 @@ func (l *line) exact() bool {
 	return l.edits != "" && l.benchmarks > 0 && l.equal == l.benchmarks && len(l.faults) == 0
 }
 
-var edited = regexp.MustCompile(`(?m)asking (\S+) for its settings, (\d+ edits of \d+ files) of its standard library$`)
+var edited = regexp.MustCompile(`(?m)(go\S+): (\d+ edits of \d+ files) of its standard library$`)
 
 // read fills a line in from what perfgate run -verify -v -format json printed.
 func (l *line) read(stdout, stderr string) error {

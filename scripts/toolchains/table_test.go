@@ -15,7 +15,7 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-const said = "perfgate:   0.12 s  asking go1.26.8 for its settings, 24 edits of 10 files of its standard library\nperfgate: counted 2 of 2 benchmarks\n"
+const said = "perfgate:   0.12 s  go1.26.8: 24 edits of 10 files of its standard library\nperfgate: counted 2 of 2 benchmarks\n"
 
 // TestRead: only a release on which every benchmark has a count is exact.
 func TestRead(t *testing.T) {

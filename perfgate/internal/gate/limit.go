@@ -141,6 +141,7 @@ func (b Budgets) compareAll(r *Budget, s *Sample) (all [3]Comparison, worst Metr
 		c.Verdict = compare(c.Metric, c.Was, c.Now, s.K, c.Limit.Pct)
 		if spread := r.spread + s.Spread; spread > 0 && (c.Metric != Ir || max(c.Now-c.Was, c.Was-c.Now) <= spread) {
 			c.Verdict = OK // counts that are not exact cannot tell
+			continue
 		}
 		if _, own := b.limit(r, s, c.Metric); c.Verdict == OK && compare(c.Metric, c.Was, c.Now, s.K, own.Pct) == Improved {
 			c.Verdict = Improved // whatever increase was accepted

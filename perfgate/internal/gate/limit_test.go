@@ -164,6 +164,30 @@ func TestAcceptCounts(t *testing.T) {
 }
 
 // TestMeasured: the same questions, asked of a base.
+// TestSpread: counts that are not exact are judged by instructions alone, and
+// only beyond what runs of either side are apart.
+func TestSpread(t *testing.T) {
+	for _, test := range []struct {
+		was, now, bytes string // per operation, of bytes those of now
+		want            Verdict
+	}{
+		{"1000", "1100", "64", OK},
+		{"1000", "900", "64", OK},
+		{"1000", "1100", "128", OK},
+		{"1000", "1000", "32", OK},
+		{"1000", "1101", "64", Regressed},
+		{"1000", "899", "64", Improved},
+	} {
+		was, now := sampleOf(t, "A", test.was), sampleOf(t, "A", test.now)
+		was.Spread, now.Spread = decimal(t, "40"), decimal(t, "60")
+		was.BytesPerOp, now.BytesPerOp = decimal(t, "64"), decimal(t, test.bytes)
+		j := Check([]Sample{now}, Measured([]Sample{was}, "base", Budgets{}), everything)
+		if len(j.Rows) != 1 || j.Rows[0].Verdict != test.want {
+			t.Errorf("%+v: got %+v, want %v", test, j.Rows, test.want)
+		}
+	}
+}
+
 func TestMeasured(t *testing.T) {
 	file := Budgets{Rows: map[Key]Budget{key("A"): {Ir: 1, Limit: 5000}}}
 	cgo := sampleOf(t, "Cgo", "1000")

@@ -88,29 +88,35 @@ type leaf struct {
 	deeper bool  // its name begins the names of others: "a" beside "a/b"
 }
 
-// Open finds the toolchain, edits it, lists the packages and looks at the CPU.
-// Nothing is measured yet. scratch is a folder for temporary files.
-func Open(ctx context.Context, req Request, with Instrument, scratch string, progress func(Event)) (*Session, error) {
-	s := &Session{
-		req: req, counter: with.Counter, identity: with.Identity, scratch: scratch, progress: progress, side: "bin",
-		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf), starts: new(atomic.Int64), reads: make(map[string]reads),
-	}
-	tmp := filepath.Join(scratch, "go")
+// FindGo finds the toolchain that a session in dir is opened with.
+func FindGo(ctx context.Context, dir, scratch string) (*exact.Go, error) {
+	tmp := goFolder(scratch)
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
 		return nil, err
 	}
+	return exact.FindGo(ctx, dir, tmp)
+}
+
+// goFolder is where go has its temporary files.
+func goFolder(scratch string) string { return filepath.Join(scratch, "go") }
+
+// Open edits the toolchain g, lists the packages and looks at the CPU. Nothing is
+// measured yet. scratch is a folder for temporary files, the one that g was found
+// with.
+func Open(ctx context.Context, g *exact.Go, req Request, with Instrument, scratch string, progress func(Event)) (*Session, error) {
+	s := &Session{
+		Go: g, req: req, counter: with.Counter, identity: with.Identity, scratch: scratch, progress: progress, side: "bin",
+		binaries: make(map[string]exact.Binary), leaves: make(map[gate.Key]leaf), starts: new(atomic.Int64), reads: make(map[string]reads),
+	}
 	var err error
 	start := time.Now()
-	if s.Go, err = exact.FindGo(ctx, req.Dir, tmp); err != nil {
-		return nil, err
-	}
 	if s.overlay, err = s.Go.Overlay(req.Flags); err != nil {
 		return nil, err
 	}
-	s.took(start, "asking %s for its settings, %d edits of %d files of its standard library", s.Go.Version, s.overlay.Edits, len(s.overlay.Edited))
+	s.took(start, "%s: %d edits of %d files of its standard library", s.Go.Version, s.overlay.Edits, len(s.overlay.Edited))
 	var features string
 	err = parallel(ctx, 2,
-		func(ctx context.Context) (err error) { features, err = s.features(ctx, tmp); return },
+		func(ctx context.Context) (err error) { features, err = s.features(ctx, goFolder(scratch)); return },
 		func(ctx context.Context) (err error) {
 			defer s.phase("go list")()
 			s.Listed, err = s.Go.Packages(ctx, req.Flags, req.Patterns)

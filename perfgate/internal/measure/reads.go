@@ -57,8 +57,16 @@ func (s *Session) noteReads(p exact.Package, log []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.reads[p.ImportPath]
+	scratch := s.scratch
+	if real, err := filepath.EvalSymlinks(scratch); err == nil {
+		scratch = real
+	}
 	for _, f := range files {
-		if rel, err := filepath.Rel(s.scratch, f); err != nil || !filepath.IsLocal(rel) {
+		real := f
+		if followed, err := filepath.EvalSymlinks(f); err == nil {
+			real = followed // from a base's tree, too, links lead to files of the user's
+		}
+		if !inside(s.scratch, real) && !inside(scratch, real) {
 			r.files = append(r.files, f)
 		}
 	}

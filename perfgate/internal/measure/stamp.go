@@ -63,8 +63,14 @@ func (b *Start) Own(dir string, f func() error) error {
 
 // Changed reports whether a file may have changed: what is in it, its mode, or
 // where it leads to. A folder has changed if something in it was made, removed or
-// renamed, and so has what is absent in such a folder.
+// renamed, and so has what is absent in such a folder. Links in our own folder are
+// ours: what they lead to counts.
 func (b *Start) Changed(path string) bool {
+	if inside(b.scratch, path) {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+	}
 	for _, stat := range []func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
 		info, err := stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
