@@ -123,7 +123,7 @@ func (b *base) findSame(ctx context.Context, o *options) error {
 		}
 	}
 	b.same = slices.DeleteFunc(same, func(pkg string) bool {
-		read, ok := b.head.Reads(pkg)
+		read, ok := b.head.Reads(ctx, pkg)
 		return len(changed) > 0 && (!ok || readsAny(read, changed))
 	})
 	b.head.Drop(b.same)
@@ -134,9 +134,7 @@ func (b *base) findSame(ctx context.Context, o *options) error {
 // in, was looked at.
 func readsAny(read, changed []string) bool {
 	return slices.ContainsFunc(read, func(r string) bool {
-		if real, err := filepath.EvalSymlinks(r); err == nil {
-			r = real
-		}
+		r = measure.Resolve(r)
 		return slices.ContainsFunc(changed, func(c string) bool { return c == r || filepath.Dir(c) == r || underAny(r, c) })
 	})
 }
@@ -199,7 +197,7 @@ func (b *base) budgets(ctx context.Context, samples []gate.Sample, file gate.Bud
 	if err != nil {
 		return gate.Budgets{}, fmt.Errorf("%s: %w", b.name(), err)
 	}
-	b.storeResults(missing, side)
+	b.storeResults(ctx, missing, side)
 	found = side.Samples
 	for _, d := range b.stored {
 		found = append(found, d.Samples()...)
@@ -241,7 +239,7 @@ func firstLine(s string) string {
 // result that cannot be kept is measured again the next time: one of which
 // something outside of the tree, where links and paths may lead, changed since the
 // command began.
-func (b *base) storeResults(measured []gate.Sample, side measure.Side) {
+func (b *base) storeResults(ctx context.Context, measured []gate.Sample, side measure.Side) {
 	whole := make(map[string]bool)
 	for _, s := range measured {
 		whole[s.Pkg] = true
@@ -256,7 +254,7 @@ func (b *base) storeResults(measured []gate.Sample, side measure.Side) {
 	changed := began.Packages(b.tree)
 	for pkg := range whole {
 		key := b.keys[pkg]
-		files, ok := b.tree.Reads(pkg)
+		files, ok := b.tree.Reads(ctx, pkg)
 		if !whole[pkg] || key == "" || !ok || changed(pkg) {
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
+	"github.com/cachekit-go/cachekit/perfgate/internal/measure"
 	"github.com/cachekit-go/cachekit/perfgate/internal/report"
 )
 
@@ -80,7 +81,8 @@ func (r results) store(key string, d *report.Document, files []string, changed f
 			return nil
 		}
 	}
-	if slices.ContainsFunc(files, changed) { // after they were seen
+	// After they were seen. The kernel's settings have no times.
+	if slices.ContainsFunc(files, func(f string) bool { return !underAny(f, kernelSettings) && changed(f) }) {
 		return nil
 	}
 	var body bytes.Buffer
@@ -100,6 +102,10 @@ func (r results) store(key string, d *report.Document, files []string, changed f
 	r.prune(time.Now())
 	return nil
 }
+
+// kernelSettings is where the kernel shows what somebody set. Programs that listen
+// read some of it.
+const kernelSettings = "/proc/sys"
 
 // A seenFile is a file that benchmarks looked at.
 //
@@ -124,7 +130,7 @@ func see(path string) (f seenFile, ok bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return f, true
-	case err != nil, underAny(path, "/proc", "/sys"):
+	case err != nil, underAny(measure.Resolve(path), "/proc", "/sys") && !underAny(path, kernelSettings):
 		return f, false
 	case path == os.DevNull:
 		f.Sum = "null"

@@ -75,14 +75,14 @@ func (m *memory) run(ctx context.Context, budgets gate.Budgets) ([]gate.Sample, 
 		if err != nil {
 			return nil, err
 		}
-		m.remember(measured, budgets)
+		m.remember(ctx, measured, budgets)
 		return measured, nil
 	}
 	measured, err := m.session.RunSome(ctx, rest, budgets, m.verify)
 	if err != nil {
 		return nil, err
 	}
-	m.remember(measured, budgets)
+	m.remember(ctx, measured, budgets)
 	samples = append(samples, measured...)
 	slices.SortFunc(samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
 	return samples, nil
@@ -110,7 +110,7 @@ func (m *memory) recall(pkg string, budgets gate.Budgets) []gate.Sample {
 
 // remember keeps the samples of packages that have no fault and did not change
 // since the command began. What cannot be kept is measured again the next time.
-func (m *memory) remember(samples []gate.Sample, budgets gate.Budgets) {
+func (m *memory) remember(ctx context.Context, samples []gate.Sample, budgets gate.Budgets) {
 	if !m.exact {
 		return
 	}
@@ -122,7 +122,7 @@ func (m *memory) remember(samples []gate.Sample, budgets gate.Budgets) {
 	}
 	changed := m.began.Packages(m.session)
 	for pkg, of := range packages {
-		files, ok := m.session.Reads(pkg)
+		files, ok := m.session.Reads(ctx, pkg)
 		key := m.key(pkg, budgets)
 		if key == "" || faulty[pkg] || !ok {
 			continue
@@ -152,7 +152,7 @@ func (m *memory) confirm(ctx context.Context, samples, red []gate.Sample, budget
 		if err != nil {
 			return nil, err
 		}
-		m.remember(measured, budgets)
+		m.remember(ctx, measured, budgets)
 		samples = append(slices.DeleteFunc(slices.Clone(samples), func(s gate.Sample) bool { return in(s.Pkg) }), measured...)
 		slices.SortFunc(samples, func(a, b gate.Sample) int { return a.Compare(b.Key) })
 	}

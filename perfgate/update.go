@@ -100,7 +100,7 @@ func update(ctx context.Context, o *options, std streams) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		m.remember(samples, recorded)
+		m.remember(ctx, samples, recorded)
 		writeSteps(std, steps, o, time.Since(start))
 		return updateStatus(steps), nil
 	})

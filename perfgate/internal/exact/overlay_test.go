@@ -165,8 +165,8 @@ func TestOverlay(t *testing.T) {
 	if err := json.Unmarshal(text, &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Replace) != 21 || len(o.Edited) != 21 || !slices.IsSorted(o.Edited) {
-		t.Errorf("got %d files, edited %q, want 21", len(list.Replace), o.Edited)
+	if len(list.Replace) != 23 || len(o.Edited) != 23 || !slices.IsSorted(o.Edited) {
+		t.Errorf("got %d files, edited %q, want 23", len(list.Replace), o.Edited)
 	}
 	for was, is := range list.Replace {
 		a, err := os.ReadFile(was)

@@ -117,31 +117,32 @@ func (b Binary) ListCommand(scratch, bench, skip string, n int) (process.Command
 	return c, nil
 }
 
-// FilesRead returns the absolute paths of files and folders that a program with
-// a test log looked at, sorted, and those of them that it opened: programs that it
-// started are among these. dir is the folder that it began in.
+// FilesRead returns the paths of files and folders that a program with a test log
+// looked at, sorted, and whether it started other programs. dir is the folder that
+// it began in. Paths are not cleaned: what ".." means behind a link the system
+// says.
 //
 // What it reads without package os is not logged: C code, system calls, other
-// processes.
-func FilesRead(log []byte, dir string) (files, opened []string) {
+// programs.
+func FilesRead(log []byte, dir string) (files []string, started bool) {
 	for line := range strings.Lines(string(log)) {
 		action, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if path == startMark {
+			started = true
+			continue
+		}
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
+			path = dir + string(filepath.Separator) + path
 		}
 		switch action {
 		case "chdir":
 			dir = path
-		case "open":
-			opened = append(opened, path)
-			fallthrough
-		case "stat":
+		case "open", "stat":
 			files = append(files, path)
 		}
 	}
 	slices.Sort(files)
-	slices.Sort(opened)
-	return slices.Compact(files), slices.Compact(opened)
+	return slices.Compact(files), started
 }
 
 // Pattern returns the -test.bench argument that matches the benchmark of that

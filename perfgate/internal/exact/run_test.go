@@ -337,11 +337,11 @@ func TestCommand(t *testing.T) {
 
 func TestFilesRead(t *testing.T) {
 	log := "# test log\ngetenv HOME\nopen b\nstat /etc/x\nchdir sub\nopen b\nstat ../b\n"
-	files, opened := FilesRead([]byte(log), "/m")
-	if want := []string{"/etc/x", "/m/b", "/m/sub/b"}; !slices.Equal(files, want) {
-		t.Errorf("got %q, want %q", files, want)
+	files, started := FilesRead([]byte(log), "/m")
+	if want := []string{"/etc/x", "/m/b", "/m/sub/../b", "/m/sub/b"}; !slices.Equal(files, want) || started {
+		t.Errorf("got %q and started %v, want %q and not", files, started, want)
 	}
-	if want := []string{"/m/b", "/m/sub/b"}; !slices.Equal(opened, want) {
-		t.Errorf("opened: got %q, want %q", opened, want)
+	if files, started := FilesRead([]byte(log+"open perfgate: program\n"), "/m"); len(files) != 4 || !started {
+		t.Errorf("got %q and started %v, want that it started a program", files, started)
 	}
 }

@@ -150,15 +150,14 @@ func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, ben
 	var faults []gate.Sample
 	skip := s.req.Skip
 	for {
+		start := time.Now()
 		out, err := s.runNative(ctx, p, b, bench, skip, 1, s.req.Timeout)
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
 		leaves, found := s.readList(p, out)
 		if exact.Ended(out.Stdout) && (err == nil || len(found) > 0) {
-			if err := s.readMore(ctx, p, b, bench, skip); err != nil {
-				return nil, nil, err
-			}
+			s.noteListing(p, b, bench, skip, time.Since(start))
 			return leaves, append(faults, found...), nil
 		}
 		culprit := exact.Started(out.Stdout)

@@ -2,9 +2,11 @@ package measure
 
 import (
 	"context"
-	"os"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
@@ -15,79 +17,105 @@ import (
 type reads struct {
 	files   []string // sorted
 	unknown bool     // there may be more
+
+	more func(context.Context) error // runs them again, with more iterations; nil when that was done
 }
 
-// Iterations, and how long they may take, that tell whether benchmarks look at
-// the same files each time.
+// Iterations that tell whether benchmarks look at the same files each time, those
+// of benchmarks that take long, and what is long.
 const (
 	moreIterations = 21
-	moreTime       = 20 * time.Second
+	fewIterations  = 3
+	long           = time.Second / 2
 )
 
-// readMore runs the benchmarks of a package again if they looked at files that
-// are no part of the package: with more iterations they may look at others.
-func (s *Session) readMore(ctx context.Context, p exact.Package, b exact.Binary, bench, skip string) error {
-	dir := p.Dir
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+// noteListing remembers how the benchmarks of a package were listed, and how long
+// that took.
+func (s *Session) noteListing(p exact.Package, b exact.Binary, bench, skip string, took time.Duration) {
+	n := moreIterations
+	if took > long {
+		n = fewIterations
 	}
-	elsewhere := func(f string) bool { return !hasData(p.Dir, f) && !hasData(dir, f) }
-	once, _ := s.Reads(p.ImportPath)
-	if !slices.ContainsFunc(once, elsewhere) {
-		return nil
-	}
-	_, err := s.runNative(ctx, p, b, bench, skip, moreIterations, min(moreTime, s.req.Timeout))
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if more, _ := s.Reads(p.ImportPath); err != nil || len(more) > len(once) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		r := s.reads[p.ImportPath]
-		r.unknown = true
-		s.reads[p.ImportPath] = r
-	}
-	return nil
-}
-
-// noteReads remembers what the log of a test binary says that it looked at. What
-// a program reads that it starts is not there.
-func (s *Session) noteReads(p exact.Package, log []byte) {
-	files, opened := exact.FilesRead(log, p.Dir)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.reads[p.ImportPath]
-	scratch := s.scratch
-	if real, err := filepath.EvalSymlinks(scratch); err == nil {
-		scratch = real
+	r.more = func(ctx context.Context) error {
+		_, err := s.runNative(ctx, p, b, bench, skip, n, s.req.Timeout)
+		return err
 	}
+	s.reads[p.ImportPath] = r
+}
+
+// noteReads remembers what the log of a test binary says that it looked at.
+func (s *Session) noteReads(p exact.Package, log []byte) {
+	files, started := exact.FilesRead(log, p.Dir)
+	scratch := Resolve(s.scratch)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.reads[p.ImportPath]
 	for _, f := range files {
-		real := f
-		if followed, err := filepath.EvalSymlinks(f); err == nil {
-			real = followed // from a base's tree, too, links lead to files of the user's
-		}
-		if !inside(s.scratch, real) && !inside(scratch, real) {
+		// From a base's tree, too, links lead to files of the user's.
+		if !inside(scratch, Resolve(f)) {
 			r.files = append(r.files, f)
 		}
 	}
 	slices.Sort(r.files)
 	r.files = slices.Compact(r.files)
-	r.unknown = r.unknown || slices.ContainsFunc(opened, executable)
+	r.unknown = r.unknown || started
 	s.reads[p.ImportPath] = r
 }
 
-func executable(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+// Resolve returns a path without symbolic links. Of what is not there the folders
+// that are there count.
+func Resolve(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) && path != above(path) {
+		return filepath.Join(Resolve(above(path)), filepath.Base(path))
+	}
+	if err != nil {
+		return path
+	}
+	return real
+}
+
+// above returns the folder that a path is in. It does not clean the path, as
+// [filepath.Dir] does: ".." behind a link is another folder then.
+func above(path string) string {
+	switch i := strings.LastIndexByte(path, filepath.Separator); i {
+	case -1:
+		return "."
+	case 0:
+		return path[:1]
+	default:
+		return path[:i]
+	}
 }
 
 // Reads returns the files that the benchmarks of a package looked at when they
-// ran once each. ok is false if that is not known, or not all: they did not run,
-// they started other programs, or they look at other files each time.
-func (s *Session) Reads(pkg string) (files []string, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok = s.binaries[pkg]
-	r := s.reads[pkg]
-	return slices.Clone(r.files), ok && !r.unknown
+// ran. ok is false if that is not known, or not all: they did not run, they started
+// other programs, or they look at other files each time. To tell, those that
+// looked at any run again.
+func (s *Session) Reads(ctx context.Context, pkg string) (files []string, ok bool) {
+	known := func() reads {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		r := s.reads[pkg]
+		r.files = slices.Clone(r.files)
+		return r
+	}
+	if _, ok := s.binaries[pkg]; !ok {
+		return nil, false
+	}
+	r := known()
+	if more := r.more; more != nil && len(r.files) > 0 && !r.unknown {
+		err := more(ctx)
+		again := known()
+		again.unknown = again.unknown || err != nil || len(again.files) > len(r.files)
+		again.more = nil
+		r = again
+		s.mu.Lock()
+		s.reads[pkg] = r
+		s.mu.Unlock()
+	}
+	return r.files, !r.unknown
 }

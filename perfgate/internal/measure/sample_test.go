@@ -82,7 +82,7 @@ func session(t *testing.T, c count.Counter) *Session {
 	return &Session{
 		starts: new(atomic.Int64),
 		req:    Request{Jobs: 1, Timeout: time.Minute}, counter: c, scratch: t.TempDir(), progress: func(Event) {},
-		binaries: map[string]exact.Binary{theLeaf.Pkg: {Path: "m.test"}}, leaves: map[gate.Key]leaf{theLeaf.Key: theLeaf},
+		binaries: map[string]exact.Binary{theLeaf.Pkg: {Path: "m.test"}}, leaves: map[gate.Key]leaf{theLeaf.Key: theLeaf}, reads: make(map[string]reads),
 	}
 }
 

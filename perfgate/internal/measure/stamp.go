@@ -71,12 +71,27 @@ func (b *Start) Changed(path string) bool {
 			path = real
 		}
 	}
+	if b.linkChanged(above(path)) {
+		return true
+	}
 	for _, stat := range []func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
 		info, err := stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return b.Changed(filepath.Dir(path))
+			return b.Changed(above(path))
 		}
 		if err != nil || !b.before(path, info) {
+			return true
+		}
+	}
+	return false
+}
+
+// linkChanged reports whether a folder's path leads through a symbolic link that
+// may have changed. Those in our own folder are ours.
+func (b *Start) linkChanged(dir string) bool {
+	for ; dir != above(dir); dir = above(dir) {
+		info, err := os.Lstat(dir)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 && !inside(b.scratch, dir) && !b.before(dir, info) {
 			return true
 		}
 	}
