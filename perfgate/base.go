@@ -123,8 +123,11 @@ func (b *base) findSame(ctx context.Context, o *options) error {
 		}
 	}
 	b.same = slices.DeleteFunc(same, func(pkg string) bool {
+		if len(changed) == 0 {
+			return false
+		}
 		read, ok := b.head.Reads(ctx, pkg)
-		return len(changed) > 0 && (!ok || readsAny(read, changed))
+		return !ok || readsAny(read, changed)
 	})
 	b.head.Drop(b.same)
 	return nil
@@ -254,8 +257,11 @@ func (b *base) storeResults(ctx context.Context, measured []gate.Sample, side me
 	changed := began.Packages(b.tree)
 	for pkg := range whole {
 		key := b.keys[pkg]
-		files, ok := b.tree.Reads(ctx, pkg)
-		if !whole[pkg] || key == "" || !ok || changed(pkg) {
+		if !whole[pkg] || key == "" || changed(pkg) {
+			continue
+		}
+		files, ok := b.tree.Reads(ctx, pkg) // may run them again
+		if !ok {
 			continue
 		}
 		samples := slices.DeleteFunc(slices.Clone(side.Samples), func(s gate.Sample) bool { return s.Pkg != pkg })

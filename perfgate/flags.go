@@ -183,22 +183,13 @@ func checkArgs(args []string) error {
 // goFlags takes -short from GOFLAGS, as go test does, and reports an error for a flag
 // there with which nothing can be counted.
 func (o *options) goFlags(g *exact.Go) error {
-	for _, s := range g.Settings(exact.Flags{}) {
-		name, value, _ := strings.Cut(s, "=")
-		if on, _ := strconv.ParseBool(value); on && slices.Contains([]string{"-race", "-msan", "-asan"}, name) {
-			return fmt.Errorf("GOFLAGS has %s: programs with a sanitizer cannot be counted; leave it out, as with GOFLAGS= before the command", name)
+	for _, name := range []string{"race", "msan", "asan"} {
+		if on, _ := strconv.ParseBool(g.Flag(name)); on {
+			return fmt.Errorf("GOFLAGS has -%s: programs with a sanitizer cannot be counted; leave it out, as with GOFLAGS= before the command", name)
 		}
 	}
-	if o.shortGiven {
-		return nil
-	}
-	settings, _ := g.BuildSettings() // what cannot be read is an error of the build
-	for _, s := range settings {
-		name, value, ok := strings.Cut(strings.TrimLeft(s, "-"), "=")
-		if strings.TrimPrefix(name, "test.") == "short" {
-			on, _ := strconv.ParseBool(value)
-			o.request.Short = on || !ok
-		}
+	if short := g.Flag("short", "test.short"); short != "" && !o.shortGiven {
+		o.request.Short, _ = strconv.ParseBool(short)
 	}
 	return nil
 }

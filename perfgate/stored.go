@@ -122,13 +122,16 @@ func (m *memory) remember(ctx context.Context, samples []gate.Sample, budgets ga
 	}
 	changed := m.began.Packages(m.session)
 	for pkg, of := range packages {
-		files, ok := m.session.Reads(ctx, pkg)
 		key := m.key(pkg, budgets)
-		if key == "" || faulty[pkg] || !ok {
+		if key == "" || faulty[pkg] {
 			continue
 		}
 		if inputs, err := m.session.Inputs(pkg); err != nil || inputs != m.inputs[pkg] || changed(pkg) {
 			continue // which content was measured is not known
+		}
+		files, ok := m.session.Reads(ctx, pkg) // may run them again
+		if !ok {
+			continue
 		}
 		d := report.New(m.session.Target, m.session.Toolchain, of, report.Run{Totals: []report.Total{}})
 		if m.results.store(key, d, files, m.began.Changed) != nil {

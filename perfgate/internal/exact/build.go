@@ -270,7 +270,7 @@ func escapeGlob(dir string) string {
 func (g *Go) tags(f Flags) string {
 	t := f.Tags
 	if t == "" {
-		return g.flag("tags")
+		return g.Flag("tags")
 	}
 	return t
 }
@@ -291,7 +291,7 @@ func (g *Go) BuildLines(ctx context.Context, o *Overlay, p Package, f Flags, bin
 
 func (g *Go) build(ctx context.Context, o *Overlay, p Package, f Flags, binary, ldflags string, more ...string) error {
 	args := []string{"test", "-c", "-vet=off", "-o", binary, "-overlay=" + o.File, "-tags=" + g.tags(f),
-		"-ldflags=" + strings.TrimSpace(g.flag("ldflags")+" "+ldflags)}
+		"-ldflags=" + strings.TrimSpace(g.Flag("ldflags")+" "+ldflags)}
 	args = append(args, more...)
 	args = append(args, g.packageFlags(f, p)...)
 	out, err := g.run(ctx, cgoEnv(p.CGO), append(args, p.ImportPath)...)

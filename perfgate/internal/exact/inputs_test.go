@@ -41,15 +41,7 @@ func TestInputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pkgs, err := g.Packages(t.Context(), Flags{}, []string{"./a"})
-		if err != nil || len(pkgs) != 1 || pkgs[0].Err != "" {
-			t.Fatalf("got %+v, %v", pkgs, err)
-		}
-		sum, err := pkgs[0].Inputs()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sum
+		return inputsOf(t, g, "./a")
 	}
 	put("near", map[string]string{"go.mod": "module example.com/near\n\ngo 1.24\n", "near.go": "package near\n"})
 	put("m", module)
@@ -112,18 +104,7 @@ func TestInputsElsewhere(t *testing.T) {
 	}
 	g.ModCache = filepath.Join(dir, "cache")
 	seen := make(map[string]bool)
-	hash := func() string {
-		t.Helper()
-		pkgs, err := g.Packages(t.Context(), Flags{}, []string{"."})
-		if err != nil || len(pkgs) != 1 || pkgs[0].Err != "" {
-			t.Fatalf("got %+v, %v", pkgs, err)
-		}
-		sum, err := pkgs[0].Inputs()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sum
-	}
+	hash := func() string { t.Helper(); return inputsOf(t, g, ".") }
 	seen[hash()] = true
 	put("cache/near/near.go", "package near\n\n// Edited.\n")
 	seen[hash()] = true
@@ -179,4 +160,18 @@ func linkRoot(t *testing.T, root, copied string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// inputsOf returns the inputs of the one package that a pattern matches.
+func inputsOf(t *testing.T, g *Go, pattern string) string {
+	t.Helper()
+	pkgs, err := g.Packages(t.Context(), Flags{}, []string{pattern})
+	if err != nil || len(pkgs) != 1 || pkgs[0].Err != "" {
+		t.Fatalf("got %+v, %v", pkgs, err)
+	}
+	sum, err := pkgs[0].Inputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
 }

@@ -27,7 +27,7 @@ func (o *Overlay) Path(file string) string { return filepath.Join(o.dir, filepat
 // Overlay edits the files of g's toolchain and writes them to the cache folder,
 // unless they are there already. The toolchain itself is not touched.
 func (g *Go) Overlay(f Flags) (*Overlay, error) {
-	if own := g.flag("overlay"); own != "" {
+	if own := g.Flag("overlay"); own != "" {
 		return nil, fmt.Errorf("GOFLAGS has -overlay=%s: go takes one overlay, and perfgate needs it", own)
 	}
 	files, n, err := apply(g.GOARCH, f, g.read)

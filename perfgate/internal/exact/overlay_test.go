@@ -305,7 +305,7 @@ func TestSettings(t *testing.T) {
 func TestFlag(t *testing.T) {
 	g := &Go{flags: []string{"-tags=a,b", "--ldflags=-s", "-mod=mod", "-v", "-tags=c"}}
 	for name, want := range map[string]string{"tags": "c", "ldflags": "-s", "v": "true", "race": ""} {
-		if got := g.flag(name); got != want {
+		if got := g.Flag(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}

@@ -253,7 +253,7 @@ func (g *Go) Settings(f Flags) []string {
 		all = append(all, "-realtime")
 	}
 	for _, name := range codeFlags {
-		add(name, g.flag(name))
+		add(name, g.Flag(name))
 	}
 	if g.fips != "" && g.fips != "off" {
 		all = append(all, "GOFIPS140="+g.fips)
@@ -266,14 +266,7 @@ func (g *Go) Settings(f Flags) []string {
 // name. See also [Go.PackageSettings].
 func (g *Go) BuildSettings() ([]string, error) {
 	all := slices.Clone(g.flags)
-	for _, name := range []string{"pgo", "overlay", "modfile"} {
-		file := g.flag(name)
-		if file == "" || file == "auto" || file == "off" {
-			continue
-		}
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(g.dir, file)
-		}
+	for _, file := range g.SettingFiles() {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
@@ -281,6 +274,21 @@ func (g *Go) BuildSettings() ([]string, error) {
 		all = append(all, digest(string(text)))
 	}
 	return append(all, g.toolStamps()...), nil
+}
+
+// SettingFiles returns the files that GOFLAGS name and a build reads.
+func (g *Go) SettingFiles() (files []string) {
+	for _, name := range []string{"pgo", "overlay", "modfile"} {
+		file := g.Flag(name)
+		if file == "" || file == "auto" || file == "off" {
+			continue
+		}
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(g.dir, file)
+		}
+		files = append(files, file)
+	}
+	return files
 }
 
 // toolStamps tells apart what someone who works on Go builds: the version of
@@ -359,13 +367,13 @@ func (g *Go) values(name string) (all []string) {
 	return all
 }
 
-// flag returns the value of a flag in GOFLAGS, "true" for one without a value,
-// or "".
-func (g *Go) flag(name string) string {
+// Flag returns the value of a flag in GOFLAGS, whichever of its names it has there,
+// "true" for one without a value, or "".
+func (g *Go) Flag(names ...string) string {
 	value := ""
 	for _, f := range g.flags {
 		n, v, ok := strings.Cut(strings.TrimLeft(f, "-"), "=")
-		if n != name {
+		if !slices.Contains(names, n) {
 			continue
 		}
 		if value = v; !ok {

@@ -151,7 +151,7 @@ func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, ben
 	skip := s.req.Skip
 	for {
 		start := time.Now()
-		out, err := s.runNative(ctx, p, b, bench, skip, 1, s.req.Timeout)
+		out, err := s.runNative(ctx, p, b, bench, skip, 1)
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
@@ -175,7 +175,7 @@ func (s *Session) list(ctx context.Context, p exact.Package, b exact.Binary, ben
 	}
 }
 
-func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary, bench, skip string, n int, limit time.Duration) (process.Output, error) {
+func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary, bench, skip string, n int) (process.Output, error) {
 	dir, err := s.runDir(gate.Package(p.ImportPath))
 	if err != nil {
 		return process.Output{}, err
@@ -185,7 +185,7 @@ func (s *Session) runNative(ctx context.Context, p exact.Package, b exact.Binary
 	if err != nil {
 		return process.Output{}, err
 	}
-	timed, cancel := context.WithTimeoutCause(ctx, limit, count.ErrTimeout{Limit: limit})
+	timed, cancel := context.WithTimeoutCause(ctx, s.req.Timeout, count.ErrTimeout{Limit: s.req.Timeout})
 	defer cancel()
 	out, err := process.Run(timed, c)
 	if log, logErr := os.ReadFile(filepath.Join(dir, "log")); logErr == nil {

@@ -2,11 +2,7 @@ package measure
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cachekit-go/cachekit/perfgate/internal/exact"
@@ -40,7 +36,7 @@ func (s *Session) noteListing(p exact.Package, b exact.Binary, bench, skip strin
 	defer s.mu.Unlock()
 	r := s.reads[p.ImportPath]
 	r.more = func(ctx context.Context) error {
-		_, err := s.runNative(ctx, p, b, bench, skip, n, s.req.Timeout)
+		_, err := s.runNative(ctx, p, b, bench, skip, n)
 		return err
 	}
 	s.reads[p.ImportPath] = r
@@ -63,32 +59,6 @@ func (s *Session) noteReads(p exact.Package, log []byte) {
 	r.files = slices.Compact(r.files)
 	r.unknown = r.unknown || started
 	s.reads[p.ImportPath] = r
-}
-
-// Resolve returns a path without symbolic links. Of what is not there the folders
-// that are there count.
-func Resolve(path string) string {
-	real, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) && path != above(path) {
-		return filepath.Join(Resolve(above(path)), filepath.Base(path))
-	}
-	if err != nil {
-		return path
-	}
-	return real
-}
-
-// above returns the folder that a path is in. It does not clean the path, as
-// [filepath.Dir] does: ".." behind a link is another folder then.
-func above(path string) string {
-	switch i := strings.LastIndexByte(path, filepath.Separator); i {
-	case -1:
-		return "."
-	case 0:
-		return path[:1]
-	default:
-		return path[:i]
-	}
 }
 
 // Reads returns the files that the benchmarks of a package looked at when they

@@ -142,11 +142,6 @@ func (b *Start) foreign(path string) bool {
 	return err != nil || !inside(b.scratch, real)
 }
 
-func inside(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return dir != "" && err == nil && filepath.IsLocal(rel)
-}
-
 // folderChanged reports whether source in a package's folder, or the go.mod file
 // that holds for it, may have changed; if the package embeds files, whether
 // anything below did.
@@ -206,25 +201,14 @@ func (b *Start) anyChanged(dir string) bool {
 
 // buildFiles returns the files that all builds of a session depend on.
 func (s *Session) buildFiles() []string {
-	var files []string
 	if s.Go == nil {
 		return nil // a tree without the module has no packages either
 	}
+	files := s.Go.SettingFiles()
 	for _, f := range []string{s.Go.ModFile, s.Go.Work} {
 		if f != "" && f != workOff {
 			files = append(files, f)
 		}
-	}
-	settings, _ := s.Go.BuildSettings() // with what cannot be read nothing is built
-	for _, f := range settings {
-		name, file, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
-		if name != "modfile" && (name != "pgo" || file == "auto" || file == "off") {
-			continue
-		}
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(s.req.Dir, file)
-		}
-		files = append(files, file)
 	}
 	return files
 }

@@ -241,11 +241,7 @@ func (t Tree) has(file string) bool {
 		return false
 	}
 	real, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(mirror, real)
-	return err == nil && filepath.IsLocal(rel)
+	return err == nil && inside(mirror, real)
 }
 
 // lacks reports whether a file of the repository is not in the tree.
